@@ -1,9 +1,11 @@
 // The only file that sees gloo: Debian's headers, LibTorch's own copy of the library.
+#include <ATen/ops/zeros.h>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 #include <cstdlib>
 #include <mutex>
+#include <vector>
 
 #include "accelerator/process_group.h"
 
@@ -18,15 +20,34 @@ void leave_out_flight_recorder() {
   std::call_once(once, [] { ::setenv("TORCH_FR_BUFFER_SIZE", "0", 0); });
 }
 
+constexpr int kMostConnected = 64;  // ranks; docs/decisions/many-ranks.md
+
+/// Of many ranks, each connects to those with which it exchanges data, not to every other.
+/// TORCH_GLOO_LAZY_INIT=0 or 1 decides otherwise.
+bool connects_lazily(const BackendOptions& options) {
+  if (std::getenv("TORCH_GLOO_LAZY_INIT")) return c10d::getDefaultGlooLazyInit();
+  return options.size > kMostConnected;
+}
+
+/// Connects those that sums, broadcasts from rank 0 and barriers use, while the time for the start
+/// runs: a connection to a rank that hangs takes five times as long as a collective may.
+void connect_neighbors(c10d::ProcessGroupGloo& group) {
+  std::vector<at::Tensor> numbers{at::zeros({group.getSize()})};
+  group.allreduce(numbers)->wait();
+  group.broadcast(numbers)->wait();
+  group.barrier()->wait();
+}
+
 /// By address: the host name may resolve to an outer one that a firewall guards, or to the loopback
 /// address, which other nodes cannot reach. GLOO_SOCKET_IFNAME chooses the interface, as in torch.
 std::shared_ptr<gloo::transport::Device> device_of(const BackendOptions& options) {
   using c10d::ProcessGroupGloo;
-  if (options.loopback) return ProcessGroupGloo::createDeviceForHostname("127.0.0.1");
+  const bool lazy = connects_lazily(options);
+  if (options.loopback) return ProcessGroupGloo::createDeviceForHostname("127.0.0.1", lazy);
   const char* named = std::getenv("GLOO_SOCKET_IFNAME");
-  if (named && *named) return ProcessGroupGloo::createDeviceForInterface(named);
-  if (options.address.empty()) return ProcessGroupGloo::createDefaultDevice();
-  return ProcessGroupGloo::createDeviceForHostname(options.address);
+  if (named && *named) return ProcessGroupGloo::createDeviceForInterface(named, lazy);
+  if (options.address.empty()) return ProcessGroupGloo::createDefaultDevice(lazy);
+  return ProcessGroupGloo::createDeviceForHostname(options.address, lazy);
 }
 
 }  // namespace
@@ -39,6 +60,7 @@ Backend make_gloo(const Store& store, const BackendOptions& options) {
   gloo->group_name = options.name;
   const auto keys = c10::make_intrusive<c10d::PrefixStore>(options.name + "/", store);
   auto made = c10::make_intrusive<ProcessGroupGloo>(keys, options.rank, options.size, gloo);
+  if (connects_lazily(options)) connect_neighbors(*made);
   made->setTimeout(options.timeout);
   return made;
 }

@@ -1,13 +1,7 @@
 #include "checkpoint/checkpoint.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 
 #include "base/error.h"
@@ -15,6 +9,10 @@
 #include "base/files/files.h"
 #include "base/output/log.h"
 #include "base/text.h"
+#include "checkpoint/new_folder.h"
+#include "checkpoint/older_checkpoints.h"
+#include "checkpoint/tensor_files.h"
+#include "checkpoint/tensor_image.h"
 #include "checkpoint/verify.h"
 #include "runs/state_json.h"
 
@@ -24,126 +22,39 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view prefix = "step-";
-constexpr std::string_view temporary_prefix = ".tmp-";
 
 std::optional<std::int64_t> step_of(const std::string& name) {
   if (name.rfind(prefix, 0) != 0) return {};
   return parse_integer(name.substr(prefix.size()));
 }
 
-void remove_quietly(const std::string& path) {
-  std::error_code ignored;
-  fs::remove_all(path, ignored);
-}
-
-// What a killed process left behind. One run writes at a time.
-void remove_leftovers(const std::string& root) {
-  std::error_code none;
-  std::vector<std::string> leftovers;
-  for (const auto& entry : fs::directory_iterator(root, none))
-    if (entry.path().filename().string().rfind(temporary_prefix, 0) == 0)
-      leftovers.push_back(entry.path());
-  for (const auto& path : leftovers) remove_quietly(path);
-}
-
-/// A folder under construction, deleted unless it was put in place.
-class NewFolder {
- public:
-  explicit NewFolder(std::string path) : path_(std::move(path)) {
-    if (::mkdir(path_.c_str(), 0777) != 0) fail("make the folder", path_);
-  }
-  ~NewFolder() {
-    if (!path_.empty()) remove_quietly(path_);
-  }
-  NewFolder(const NewFolder&) = delete;
-  NewFolder& operator=(const NewFolder&) = delete;
-  const std::string& path() const { return path_; }
-
-  /// In one step, so that there is a whole one at every moment; what was there goes with this.
-  /// False where the file system cannot.
-  bool exchange_with(const std::string& place) {
-    sync_folder(path_);
-    if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, place.c_str(), RENAME_EXCHANGE) != 0)
-      return false;
-    sync_folder(fs::path(place).parent_path());
-    return true;
-  }
-  void put_at(const std::string& place) {
-    sync_folder(path_);
-    if (::rename(path_.c_str(), place.c_str()) != 0) fail("write", place);
-    path_.clear();
-    sync_folder(fs::path(place).parent_path());
-  }
-
- private:
-  [[noreturn]] static void fail(const std::string& what, const std::string& path) {
-    throw Error(Exit::data, "cannot " + what + " '" + path + "': " + std::strerror(errno));
-  }
-
-  std::string path_;
-};
-
-void check_space(const std::string& root, const Checkpoint& checkpoint) {
-  std::int64_t needed = static_cast<std::int64_t>(checkpoint.state.size()) + (1 << 16);
-  for (const auto& file : kTensorFiles)
-    for (const auto& [name, tensor] : checkpoint.*file.tensors)
-      needed += static_cast<std::int64_t>(tensor.nbytes() + name.size()) + 256;
-  const auto free = free_space(root);
-  if (free.unknown.empty() && free.bytes < needed)
-    throw Error(Exit::data, "no space for a checkpoint in '" + root + "': " + format_bytes(needed) +
-                                " are needed, " + format_bytes(free.bytes) +
-                                " are free; delete something, or choose another 'output.dir'");
-}
-
-ManifestFile write_tensors(const std::string& folder, const std::string& name,
-                           const std::vector<NamedTensor>& tensors) {
-  Safetensors content{tensors, {{"format", "pt"}}};
-  for (auto& named : content.tensors) named.tensor = named.tensor.detach().cpu().contiguous();
-  ManifestFile file{name, write_safetensors(folder + "/" + name, content), {}};
-  for (const auto& named : content.tensors)
-    file.tensors.emplace_back(named.name, tensor_checksum(named.tensor));
-  return file;
-}
-
-void write_all(const std::string& folder, const Checkpoint& checkpoint) {
-  Manifest manifest{checkpoint.step, {}};
-  auto& files = manifest.files;
-  for (const auto& file : kTensorFiles)
-    if (const auto& tensors = checkpoint.*file.tensors; file.always || !tensors.empty())
-      files.push_back(write_tensors(folder, file.name, tensors));
-  files.push_back({kStateJson, write_file(folder + "/" + kStateJson, checkpoint.state), {}});
-  write_file(folder + "/MANIFEST.json", to_text(manifest));
-}
-
-bool verifies(const std::string& folder, std::string* why = nullptr) {
+bool verifies(const std::string& folder, std::string* why) {
   try {
     verify_checkpoint(folder);
     return true;
   } catch (const Error& error) {
-    if (why) *why = error.what();
+    *why = error.what();
     return false;
   }
 }
 
-// The manifests hold the digests of all files.
-bool is_the_same(const std::string& place, const std::string& fresh) {
-  return verifies(place) &&
-         read_text(place + "/MANIFEST.json") == read_text(fresh + "/MANIFEST.json");
+Checkpoint read_files(const std::string& folder, const Manifest& manifest,
+                      Safetensors (*read)(const TensorImage&)) {
+  Checkpoint checkpoint;
+  checkpoint.step = manifest.step;
+  for (const auto& file : manifest.files) {
+    for (const auto& part : kTensorFiles)
+      if (stem_of(file.name) == part.stem)
+        for (auto& named : read(TensorImage(folder, manifest, file)).tensors)
+          (checkpoint.*part.tensors).push_back(std::move(named));
+    if (file.name == kStateJson) checkpoint.state = read_text(folder + "/" + file.name);
+  }
+  return checkpoint;
 }
 
 std::string target_of_best(const std::string& root) {
   std::error_code none;
   return fs::read_symlink(root + "/best", none).filename().string();
-}
-
-// Out of sight first: a folder that is half deleted is never listed.
-void discard(const std::string& root, const std::string& name) {
-  const auto hidden = root + "/" + std::string(temporary_prefix) + "old-" + name;
-  std::error_code code;
-  fs::rename(root + "/" + name, hidden, code);
-  if (!code) fs::remove_all(hidden, code);
-  if (code)
-    log::warning("cannot delete the old checkpoint '" + root + "/" + name + "': " + code.message());
 }
 
 }  // namespace
@@ -154,32 +65,26 @@ std::string checkpoint_name(std::int64_t step) {
   return name;
 }
 
-std::string save_checkpoint(const std::string& root, const Checkpoint& checkpoint) {
-  make_folders(root);
-  const auto name = checkpoint_name(checkpoint.step);
-  const auto place = root + "/" + name;
-  remove_leftovers(root);
-  check_space(root, checkpoint);
-  NewFolder folder(root + "/" + std::string(temporary_prefix) + name);
-  write_all(folder.path(), checkpoint);
-  if (fs::exists(place) && is_the_same(place, folder.path())) return place;
-  if (fs::exists(place) && folder.exchange_with(place)) return place;
-  if (fs::exists(place)) discard(root, name);
-  folder.put_at(place);
-  return place;
+std::vector<TensorPart> whole_parts(const std::vector<NamedTensor>& tensors) {
+  std::vector<TensorPart> parts;
+  for (const auto& [name, tensor] : tensors)
+    parts.push_back({name, tensor.sizes().vec(), 0, tensor, std::ssize(parts)});
+  return parts;
+}
+
+CheckpointParts parts_of(const Checkpoint& checkpoint) {
+  CheckpointParts parts{checkpoint.step, {}, {}, {}, {}, {}, checkpoint.state};
+  for (const auto& file : kTensorFiles) parts.*file.parts = whole_parts(checkpoint.*file.tensors);
+  return parts;
+}
+
+Checkpoint map_checkpoint(const std::string& folder) {
+  const auto path = folder + "/MANIFEST.json";
+  return read_files(folder, parse_manifest(read_text(path), path), map_safetensors);
 }
 
 Checkpoint load_checkpoint(const std::string& folder) {
-  const auto manifest = verify_checkpoint(folder);
-  Checkpoint checkpoint;
-  checkpoint.step = manifest.step;
-  for (const auto& file : manifest.files) {
-    const auto path = folder + "/" + file.name;
-    for (const auto& part : kTensorFiles)
-      if (file.name == part.name) checkpoint.*part.tensors = read_safetensors(path).tensors;
-    if (file.name == kStateJson) checkpoint.state = read_text(path);
-  }
-  return checkpoint;
+  return read_files(folder, verify_checkpoint(folder), read_safetensors);
 }
 
 std::vector<std::string> checkpoint_folders(const std::string& root) {
@@ -216,7 +121,7 @@ std::optional<std::string> newest_checkpoint(const std::string& root,
 std::string copy_checkpoint(const std::string& folder, const std::string& root) {
   make_folders(root);
   const auto name = fs::path(folder).filename().string();
-  NewFolder copy(root + "/" + std::string(temporary_prefix) + name);
+  NewFolder copy(root, name);
   std::error_code code;
   fs::copy(folder, copy.path(), fs::copy_options::recursive, code);
   if (code)
@@ -231,20 +136,25 @@ void link_best(const std::string& root, const std::string& folder) {
   sync_folder(root);
 }
 
-void prune_checkpoints(const std::string& root, std::int64_t keep_last, const std::string& best) {
+void delete_older_checkpoints(const std::string& root, std::int64_t keep_last,
+                              const std::string& best) {
   const auto folders = list_checkpoints(root);
   const auto keep = static_cast<std::size_t>(std::max<std::int64_t>(keep_last, 1));
-  if (folders.size() <= keep) return;
-  std::string why;
-  if (!verifies(folders.back(), &why)) {
-    log::warning("older checkpoints are kept: " + why);
-    return;
-  }
   const auto linked = target_of_best(root);
   for (std::size_t i = 0; i + keep < folders.size(); ++i) {
     const auto name = fs::path(folders[i]).filename().string();
     if (name != fs::path(best).filename().string() && name != linked) discard(root, name);
   }
+}
+
+void prune_checkpoints(const std::string& root, std::int64_t keep_last, const std::string& best) {
+  const auto folders = list_checkpoints(root);
+  if (std::ssize(folders) <= std::max<std::int64_t>(keep_last, 1)) return;
+  std::string why;
+  if (verifies(folders.back(), &why))
+    delete_older_checkpoints(root, keep_last, best);
+  else
+    log::warning("older checkpoints are kept: " + why);
 }
 
 }  // namespace ddptrain

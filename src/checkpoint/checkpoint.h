@@ -1,6 +1,5 @@
-// Training state to and from a folder: a file of tensors for each part that has some
-// (kTensorFiles), state.json, and MANIFEST.json with the digests, written last; the folder is
-// renamed into place.
+// Training state in a folder: files of tensors for each part that has some (kTensorFiles),
+// state.json, and MANIFEST.json with the digests. Saving is in checkpoint/saving/save.h.
 #pragma once
 
 #include <array>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "checkpoint/safetensors.h"
+#include "models/tensor_part.h"
 
 namespace ddptrain {
 
@@ -25,29 +25,41 @@ struct Checkpoint {
   std::string state;
 };
 
-/// A file of tensors, and what it holds.
-struct TensorFile {
-  const char* name;
+/// What one rank writes of a checkpoint: of each tensor the elements that it has. Together the
+/// ranks have every element once.
+struct CheckpointParts {
+  std::int64_t step = 0;
+  std::vector<TensorPart> model, optimizer, ema, reduction, carried;
+  std::string state;  // of rank 0
+};
+
+/// Of one who has all of them.
+std::vector<TensorPart> whole_parts(const std::vector<NamedTensor>& tensors);
+CheckpointParts parts_of(const Checkpoint& checkpoint);
+
+/// Tensors that a file has, or several (checkpoint/tensor_files.h).
+struct TensorsOfFile {
+  const char* stem;  // "model" of model.safetensors
   std::vector<NamedTensor> Checkpoint::*tensors;
+  std::vector<TensorPart> CheckpointParts::*parts;
   bool always = false;  // written without any tensor too
 };
-inline constexpr std::array<TensorFile, 5> kTensorFiles{
-    {{"model.safetensors", &Checkpoint::model, true},
-     {"optimizer.safetensors", &Checkpoint::optimizer, true},
-     {"ema.safetensors", &Checkpoint::ema},
-     {"reduction.safetensors", &Checkpoint::reduction},
-     {"carried.safetensors", &Checkpoint::carried}}};
+inline constexpr std::array<TensorsOfFile, 5> kTensorFiles{
+    {{"model", &Checkpoint::model, &CheckpointParts::model, true},
+     {"optimizer", &Checkpoint::optimizer, &CheckpointParts::optimizer, true},
+     {"ema", &Checkpoint::ema, &CheckpointParts::ema},
+     {"reduction", &Checkpoint::reduction, &CheckpointParts::reduction},
+     {"carried", &Checkpoint::carried, &CheckpointParts::carried}}};
 
 /// "step-00000740"
 std::string checkpoint_name(std::int64_t step);
 
-/// Writes `root`/step-00000740 and returns its path. An existing equal one is left alone, another
-/// of the same step is replaced at once. A failure (disk full) leaves older ones intact and no
-/// half-written folder behind.
-std::string save_checkpoint(const std::string& root, const Checkpoint& checkpoint);
-
 /// Verifies every digest, then reads. Errors (Exit::data) name file and tensor.
 Checkpoint load_checkpoint(const std::string& folder);
+
+/// The same of one whose digests were verified. Tensors are mapped: they take memory when they are
+/// looked at.
+Checkpoint map_checkpoint(const std::string& folder);
 
 /// Complete checkpoints under `root`, newest last; folders without a manifest are not listed.
 std::vector<std::string> list_checkpoints(const std::string& root);
@@ -71,8 +83,12 @@ void link_best(const std::string& root, const std::string& folder);
 /// cannot be deleted is a warning.
 void prune_checkpoints(const std::string& root, std::int64_t keep_last, const std::string& best);
 
-/// Copies saved tensors into live ones of the same names; both shapes and both names in the Error
-/// (Exit::data) when they do not fit.
+/// Refuses saved tensors that do not fit live ones of the same names: both shapes and both names
+/// are in the Error (Exit::data).
+void check_fit(const std::vector<NamedTensor>& saved, const std::vector<NamedTensor>& live,
+               const std::string& what);
+
+/// Copies saved tensors into live ones that they fit.
 void restore(const std::vector<NamedTensor>& saved, const std::vector<NamedTensor>& live,
              const std::string& what);
 

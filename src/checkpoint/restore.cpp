@@ -63,14 +63,18 @@ std::vector<std::string> problems(const std::vector<NamedTensor>& saved,
 
 }  // namespace
 
+void check_fit(const std::vector<NamedTensor>& saved, const std::vector<NamedTensor>& live,
+               const std::string& what) {
+  auto found = problems(saved, live);
+  if (found.empty()) return;
+  const auto count = found.size();
+  if (count > 4) found.resize(4), found.push_back(fmt::format("and {} more", count - 4));
+  throw Error(Exit::data, what + " does not fit what was saved: " + join(found, "; "));
+}
+
 void restore(const std::vector<NamedTensor>& saved, const std::vector<NamedTensor>& live,
              const std::string& what) {
-  auto found = problems(saved, live);
-  if (!found.empty()) {
-    const auto count = found.size();
-    if (count > 4) found.resize(4), found.push_back(fmt::format("and {} more", count - 4));
-    throw Error(Exit::data, what + " does not fit what was saved: " + join(found, "; "));
-  }
+  check_fit(saved, live, what);
   const at::NoGradGuard no_grad;
   const auto there = by_name(saved);
   for (const auto& named : live)

@@ -1,5 +1,6 @@
 #include "checkpoint/safetensors_header.h"
 
+#include <c10/util/accumulate.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "checkpoint/tensor_image.h"
 
 namespace ddptrain {
 namespace {
@@ -16,6 +18,8 @@ namespace {
 using c10::ScalarType;
 
 static_assert(std::endian::native == std::endian::little, "the format is little-endian");
+
+constexpr std::uint64_t longest_header = 100'000'000;  // the format's own limit
 
 constexpr std::pair<const char*, ScalarType> dtypes[] = {
     {"F64", ScalarType::Double},    {"F32", ScalarType::Float},  {"F16", ScalarType::Half},
@@ -205,6 +209,23 @@ std::string to_text(const SafetensorsHeader& header) {
   return std::string(reinterpret_cast<const char*>(&length), sizeof length) + text;
 }
 
+void lay_out(std::vector<TensorEntry>& entries) {
+  std::vector<TensorEntry*> order;
+  for (auto& entry : entries) order.push_back(&entry);
+  std::ranges::stable_sort(order, std::ranges::greater{},
+                           [](const auto* entry) { return c10::elementSize(entry->dtype); });
+  std::int64_t at = 0;
+  for (auto* entry : order) {
+    entry->begin = at;
+    entry->end = at += bytes_of(*entry);
+  }
+}
+
+std::int64_t bytes_of(const TensorEntry& entry) {
+  return c10::multiply_integers(entry.shape) *
+         static_cast<std::int64_t>(c10::elementSize(entry.dtype));
+}
+
 SafetensorsHeader parse_safetensors_header(std::string_view text, std::int64_t data_size,
                                            const std::string& file) {
   const Refusal refuse(file);
@@ -214,6 +235,21 @@ SafetensorsHeader parse_safetensors_header(std::string_view text, std::int64_t d
   Json::sax_parse(text, &reader);
   auto header = reader.take();
   check_cover(header.entries, data_size, refuse);
+  return header;
+}
+
+SafetensorsHeader read_safetensors_header(const TensorImage& file) {
+  const Refusal refuse(file.path());
+  if (file.size() < 8) refuse.header(fmt::format("it has only {} bytes", file.size()));
+  std::uint64_t length = 0;
+  file.read(reinterpret_cast<char*>(&length), sizeof length, 0);
+  if (length > longest_header) refuse.header(fmt::format("its header claims {} bytes", length));
+  if (length > file.size() - 8) refuse.header("its header is cut short");
+  std::string json(length, '\0');
+  file.read(json.data(), length, 8);
+  auto header = parse_safetensors_header(json, static_cast<std::int64_t>(file.size() - 8 - length),
+                                         file.path());
+  header.size = 8 + length;
   return header;
 }
 

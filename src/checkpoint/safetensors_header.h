@@ -11,6 +11,8 @@
 
 namespace ddptrain {
 
+class TensorImage;
+
 struct TensorEntry {
   std::string name;
   c10::ScalarType dtype = c10::ScalarType::Float;
@@ -22,10 +24,18 @@ struct TensorEntry {
 struct SafetensorsHeader {
   std::vector<TensorEntry> entries;
   std::map<std::string, std::string> metadata;
+  std::uint64_t size = 0;  // of a file that was read: where its data begin
 };
 
 /// "BF16" for c10::ScalarType::BFloat16; null for a type that the format lacks.
 const char* safetensors_dtype(c10::ScalarType dtype);
+
+/// Of the tensor's elements.
+std::int64_t bytes_of(const TensorEntry& entry);
+
+/// Gives tensors their places: one behind another, the widest elements first, so that each is
+/// aligned for readers that map the file. The order of the entries stays.
+void lay_out(std::vector<TensorEntry>& entries);
 
 /// With its length in front, padded to a multiple of 8.
 std::string to_text(const SafetensorsHeader& header);
@@ -34,5 +44,8 @@ std::string to_text(const SafetensorsHeader& header);
 /// begins with `file`.
 SafetensorsHeader parse_safetensors_header(std::string_view json, std::int64_t data_size,
                                            const std::string& file);
+
+/// The same of a file.
+SafetensorsHeader read_safetensors_header(const TensorImage& file);
 
 }  // namespace ddptrain

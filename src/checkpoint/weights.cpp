@@ -40,7 +40,8 @@ void add_kind(std::string& text, const std::vector<std::string>& names, const st
 
 constexpr const char* index_ending = ".safetensors.index.json";
 
-/// The file itself, or that of a folder, or of a run folder's newest checkpoint.
+/// The file itself, or that of a folder, or of a run folder's newest checkpoint. A checkpoint whose
+/// ranks have files of their own has no file of weights: its folder.
 std::string weights_file(const std::string& path) {
   if (!fs::is_directory(path)) return path;
   const auto root = path + "/checkpoints";
@@ -48,13 +49,14 @@ std::string weights_file(const std::string& path) {
     const auto whole = path + "/model.safetensors", index = path + "/model" + index_ending;
     const auto pickled = path + "/pytorch_model.bin";
     if (!fs::exists(whole) && fs::exists(index)) return index;
+    if (!fs::exists(whole) && fs::exists(path + "/MANIFEST.json")) return path;
     return !fs::exists(whole) && fs::exists(pickled) ? pickled : whole;
   }
   std::vector<std::string> notes;
   const auto newest = newest_checkpoint(root, notes);
   for (const auto& note : notes) log::warning(note);
   if (!newest) throw Error(Exit::data, "no complete checkpoint in '" + root + "'");
-  return *newest + "/model.safetensors";
+  return weights_file(*newest);
 }
 
 /// None where it is no list of texts.
@@ -152,6 +154,10 @@ std::vector<NamedTensor> read_weights(const std::string& path, Calls calls) {
 
 SavedWeights read_saved_weights(const std::string& path, Calls calls) {
   const auto file = weights_file(path);
+  if (fs::is_directory(file)) {
+    auto checkpoint = map_checkpoint(file);
+    return {std::move(checkpoint.model), saved_names(checkpoint.state)};
+  }
   if (file.ends_with(index_ending)) return {read_sharded(file), {}};
   if (!file.ends_with(".safetensors")) return {read_torch_file(file, calls), {}};
   auto content = map_safetensors(file);
@@ -194,13 +200,12 @@ void drop_raw_copies(std::vector<NamedTensor>& tensors) {
 
 bool may_be_missing(const std::string& name) { return name.ends_with(".codes"); }
 
-WeightsFit take_weights(const std::vector<NamedTensor>& saved, const std::vector<NamedTensor>& live,
-                        const std::vector<std::string>& last_layers,
-                        const std::vector<std::string>& absent) {
+WeightsFit fit_weights(const std::vector<NamedTensor>& saved, const std::vector<NamedTensor>& live,
+                       const std::vector<std::string>& last_layers,
+                       const std::vector<std::string>& absent) {
   std::map<std::string, at::Tensor> there;
   for (const auto& named : saved) there.emplace(named.name, named.tensor);
   WeightsFit fit;
-  const at::NoGradGuard no_grad;
   for (const auto& [name, tensor] : live) {
     const auto found = there.find(name);
     if (found == there.end()) {
@@ -210,7 +215,7 @@ WeightsFit take_weights(const std::vector<NamedTensor>& saved, const std::vector
       continue;
     }
     if (found->second.sizes() == tensor.sizes()) {
-      at::Tensor(tensor).copy_(found->second);
+      fit.values.push_back({name, found->second});
       fit.taken.push_back(name);
     } else if (is_in_parts(name, last_layers)) {
       fit.replaced.push_back("'" + name + "'");
@@ -220,9 +225,19 @@ WeightsFit take_weights(const std::vector<NamedTensor>& saved, const std::vector
     }
     there.erase(found);
   }
-  check_mapped_files();
   for (const auto& named : saved)
     if (there.contains(named.name)) fit.unexpected.push_back("'" + named.name + "'");
+  return fit;
+}
+
+WeightsFit take_weights(const std::vector<NamedTensor>& saved, const std::vector<NamedTensor>& live,
+                        const std::vector<std::string>& last_layers,
+                        const std::vector<std::string>& absent) {
+  auto fit = fit_weights(saved, live, last_layers, absent);
+  const at::NoGradGuard no_grad;
+  const auto places = index_tensors(live);
+  for (const auto& [name, value] : fit.values) at::Tensor(*places.at(name)).copy_(value);
+  check_mapped_files();
   return fit;
 }
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint/pytorch/torch_file.h"
 #include "checkpoint/safetensors.h"
-#include "checkpoint/torch_file.h"
 #include "models/module.h"
 #include "runs/state_json.h"
 
@@ -36,6 +36,7 @@ void rename(std::vector<NamedTensor>& tensors, const std::map<std::string, std::
 /// How a file's tensors fit a model's, by name.
 struct WeightsFit {
   std::vector<std::string> taken;
+  std::vector<NamedTensor> values;      // of those, as the file has them
   std::vector<std::string> replaced;    // another shape, and allowed to: the model's own stay
   std::vector<std::string> reshaped;    // another shape: what the file has and what the model wants
   std::vector<std::string> missing;     // not in the file
@@ -46,10 +47,16 @@ struct WeightsFit {
 /// words (models/text/bag_of_embeddings.cpp), which files of older versions do not have.
 bool may_be_missing(const std::string& name);
 
-/// Copies what fits into `live`. Counters of batches that a batch norm has seen may be missing
-/// (files before torch 0.4.1 have none). Of the layers `last_layers`, names before the dot, the
-/// shape may differ; the tensors `absent`, and all below such a name, need not be in the file. An
-/// Error (Exit::data) where a mapped file was cut meanwhile: what was copied is then no file's.
+/// What of `saved` fits `live`, whose values are not looked at. Counters of batches that a batch
+/// norm has seen may be missing (files before torch 0.4.1 have none). Of the layers `last_layers`,
+/// names before the dot, the shape may differ; the tensors `absent`, and all below such a name,
+/// need not be in the file.
+WeightsFit fit_weights(const std::vector<NamedTensor>& saved, const std::vector<NamedTensor>& live,
+                       const std::vector<std::string>& last_layers,
+                       const std::vector<std::string>& absent = {});
+
+/// Copies it, too. An Error (Exit::data) where a mapped file was cut meanwhile: what was copied is
+/// then no file's.
 WeightsFit take_weights(const std::vector<NamedTensor>& saved, const std::vector<NamedTensor>& live,
                         const std::vector<std::string>& last_layers,
                         const std::vector<std::string>& absent = {});

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/text.h"
-#include "checkpoint/pickle.h"
+#include "checkpoint/pytorch/pickle.h"
 
 namespace ddptrain {
 namespace {

@@ -82,7 +82,9 @@ std::size_t Arguments::chosen(const Flag& flag) const {
 }
 
 std::vector<std::string> closed_words(std::string_view text) {
-  const auto in_words = [](char c) { return c == '|' || (c >= 'a' && c <= 'z'); };
+  const auto in_words = [](char c) {
+    return c == '|' || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+  };
   const bool closed =
       text.find('|') != std::string_view::npos && std::all_of(text.begin(), text.end(), in_words);
   return closed ? split(text, '|') : std::vector<std::string>();

@@ -9,7 +9,10 @@
 #include "base/text.h"
 #include "cli/built_in.h"
 #include "cli/editor_line.h"
+#include "cli/foreign_config.h"
+#include "cli/problems.h"
 #include "cli/program.h"
+#include "config/yaml/reader.h"
 #include "recipe/load/load.h"
 
 namespace ddptrain {
@@ -81,7 +84,40 @@ int from_data(const Arguments& arguments) {
   return init_from_data(arguments);
 }
 
+void require_free_file(const std::string& file, const std::string& name,
+                       const Arguments& arguments) {
+  if (fs::is_directory(file))
+    throw Error(Exit::recipe, "'" + file + "' is a folder; name a file, such as '" +
+                                  (fs::path(file) / (name + ".yaml")).string() + "'");
+  if (fs::exists(file) && !arguments.has("--force"))
+    throw Error(Exit::recipe,
+                "'" + file + "' is there already; --force replaces it, or name another file");
+}
+
+/// A configuration of another tool as keys of a recipe.
+int from_other_tool(const Arguments& arguments) {
+  const auto from = arguments.value("--from");
+  if (arguments.words.size() > 1)
+    throw Error(Exit::recipe, "--from: takes one more word at most, the file to write");
+  const auto read = read_yaml(read_text(from), from);
+  if (say_problems(read.problems)) return static_cast<int>(Exit::recipe);
+  const auto config = foreign_config(read.tree, from);
+  const auto text = editor_line(*arguments.program->catalogs) + foreign_recipe(config, from);
+  const auto name = lower(config.tool);
+  const auto file = arguments.words.empty() ? name + "-keys.yaml" : arguments.words[0];
+  if (file == "-") return print_lines(text), 0;
+  require_free_file(file, name, arguments);
+  write_atomically(file, text);
+  print_shown("wrote %s: %s of %s\n", file.c_str(), plural(std::ssize(config.keys), "key").c_str(),
+              config.tool.c_str());
+  for (const auto& [key, why] : config.left)
+    print_shown("  left: %s: %s\n", key.c_str(), why.c_str());
+  print_step({"ddptrain run RECIPE " + file, "trains a recipe with these keys"});
+  return 0;
+}
+
 int init(const Arguments& arguments) {
+  if (arguments.has("--from")) return from_other_tool(arguments);
   if (arguments.words.empty()) return print_names(), 0;
   const auto& name = arguments.words[0];
   if (means_data(name)) return from_data(arguments);
@@ -92,12 +128,7 @@ int init(const Arguments& arguments) {
   const auto text = editor_line(*arguments.program->catalogs) + starter(name);
   const auto file = arguments.words.size() > 1 ? arguments.words[1] : name + ".yaml";
   if (file == "-") return print_lines(text), 0;
-  if (fs::is_directory(file))
-    throw Error(Exit::recipe, "'" + file + "' is a folder; name a file, such as '" +
-                                  (fs::path(file) / (name + ".yaml")).string() + "'");
-  if (fs::exists(file) && !arguments.has("--force"))
-    throw Error(Exit::recipe,
-                "'" + file + "' is there already; --force replaces it, or name another file");
+  require_free_file(file, name, arguments);
   write_atomically(file, text);
   print_next(file, *arguments.program->catalogs);
   return 0;
@@ -117,6 +148,9 @@ Verb init_verb() {
                     {"--task", "auto|language_model",
                      "of texts: language_model learns to continue them, and reads no labels; auto "
                      "does so where there are none"},
+                    {"--from", "FILE",
+                     "write the keys that a configuration of Accelerate (YAML) or DeepSpeed (JSON) "
+                     "stands for, and list what has no counterpart"},
                     {"--force", "", "replace a file that is there"}},
           .max_words = 2,
           .run = init};

@@ -11,6 +11,8 @@
 #include "base/output/table_text.h"
 #include "base/output/terminal.h"
 #include "base/text.h"
+#include "cli/forecast.h"
+#include "cli/memory_parts.h"
 #include "cli/plot.h"
 #include "cli/problems.h"
 #include "cli/program.h"
@@ -24,6 +26,11 @@ namespace ddptrain {
 namespace {
 
 constexpr std::int64_t kPoints = 1000;
+
+constexpr Flag kPlanMachine{"--machine", "here|a100x8|h100x8|h200x8|b200x8|gb200x72",
+                            "forecast time, efficiency and memory on those devices; here: CPU "
+                            "ranks, from steps that are measured"};
+constexpr std::string_view kHere = "here";
 
 void line(const std::string& what, const std::string& text) {
   print_shown("%-15s%s\n", what.c_str(), text.c_str());
@@ -44,6 +51,12 @@ std::vector<std::int64_t> device_counts(const Arguments& arguments, const Recipe
     return counts;
   }
   return {written_devices(recipe.parallel).value_or(1)};
+}
+
+/// That of --machine; empty without.
+std::string machine_name(const Arguments& arguments) {
+  if (!arguments.has(kPlanMachine.name)) return {};
+  return closed_words(kPlanMachine.value).at(arguments.chosen(kPlanMachine));
 }
 
 /// "9469" as "9,469".
@@ -71,14 +84,30 @@ class Plan {
 
   void print() {
     const auto counts = device_counts(arguments_, recipe_);
+    measure_here();
     look_at_data();
     for (const auto devices : counts) print_batch(devices);
     print_sweep();
     if (length_.total > 0) print_rates();
     print_model();
+    if (!machine_name(arguments_).empty()) print_forecast(counts);
   }
 
  private:
+  /// Before LibTorch was used in this process, since ranks are forked.
+  void measure_here() {
+    if (machine_name(arguments_) != kHere) return;
+    if (!program_.measured_steps || !builds_model()) throw unbuilt();
+    measured_ = program_.measured_steps(arguments_, {1, 2});
+    if (measured_.empty()) throw Error(Exit::recipe, "--machine here: no step was measured");
+  }
+
+  static Error unbuilt() {
+    return {Exit::recipe,
+            "--machine: a forecast needs the network to be built; leave out --samples and "
+            "--no-model, and use the full program"};
+  }
+
   void look_at_data() {
     if (arguments_.has("--samples")) {
       size_.training = whole_number("--samples", arguments_.value("--samples"));
@@ -205,13 +234,13 @@ class Plan {
     return program_.model_facts && !arguments_.has("--samples") && !arguments_.has("--no-model");
   }
 
-  void print_model() const {
+  void print_model() {
     if (!program_.model_facts)
       return line("model",
                   "this program was built without LibTorch; the full one's plan goes on "
                   "with parameters, operations, memory and disk");
     if (!builds_model()) return line("model", "not built: its data were not looked at");
-    const auto facts = program_.model_facts(recipe_, batch_);
+    const auto& facts = facts_.emplace(program_.model_facts(recipe_, batch_));
     line("model", recipe_.model.type() + ", " + grouped(facts.parameters) + " parameters, " +
                       (facts.training == facts.parameters ? "all" : grouped(facts.training)) +
                       " train" +
@@ -229,13 +258,21 @@ class Plan {
     const auto part = [](const char* name, std::int64_t bytes) {
       return bytes > 0 ? std::string(", ") + name + " " + format_bytes(bytes) : "";
     };
+    const bool shares = has_shards(recipe_.parallel.mode) && batch_.devices > 1;
     line("memory",
-         fmt::format("{} at most on each device: weights {}, gradients {}, optimizer {}{}, "
+         fmt::format("{} at most on {}: weights {}, gradients {}, optimizer {}{}, "
                      "activations of {} {}{}; gradients replace activations",
-                     format_bytes(facts.step.most), format_bytes(facts.weight_bytes),
-                     format_bytes(facts.gradient_bytes), format_bytes(facts.optimizer_bytes),
-                     part("average", facts.average_bytes), plural(batch_.micro, "sample"),
-                     format_bytes(facts.step.activations), part("logits", facts.step.logits)));
+                     format_bytes(facts.step.most), shares ? "a device alone" : "each device",
+                     format_bytes(facts.weight_bytes), format_bytes(facts.gradient_bytes),
+                     format_bytes(facts.optimizer_bytes), part("average", facts.average_bytes),
+                     plural(batch_.micro, "sample"), format_bytes(facts.step.activations),
+                     part("logits", facts.step.logits)));
+    if (has_ranks(recipe_.parallel.mode) && batch_.devices > 1)
+      line("modes",
+           fmt::format("the most on each of {} devices by 'parallel.mode': {}", batch_.devices,
+                       memory_of_modes(
+                           memory_parts(facts, recipe_.parallel.shard, batch_.micro, batch_.micro),
+                           batch_.devices)));
     if (const auto& other = facts.recomputed)
       line("recompute",
            fmt::format("'train.recompute: blocks' would need {} at most, activations {}",
@@ -255,12 +292,26 @@ class Plan {
                              known && free.bytes < kept * checkpoint ? ", too little" : ""));
   }
 
+  void print_forecast(const std::vector<std::int64_t>& counts) const {
+    if (!facts_) throw unbuilt();
+    const auto* model = program_.catalogs->at("model")->find(recipe_.model.type());
+    ForecastRun run{recipe_, *facts_, batch_, size_, model && model->has("convolves"), 0, counts};
+    const auto columns = terminal_columns(STDOUT_FILENO);
+    if (!measured_.empty()) return print_lines("\n" + forecast_text(run, measured_, columns));
+    const auto& machine = *find_machine(machine_name(arguments_));
+    run.load = program_.load_seconds(recipe_);
+    print_lines("\n" + forecast_text(run, machine, columns));
+    if (arguments_.has("--explain")) print_lines("\n" + explained_text(machine));
+  }
+
   const Arguments& arguments_;
   const Program& program_;
   const Recipe& recipe_;
   DataSize size_;
   RunLength length_;  // for the first number of devices; total 0 while it is not known
   BatchPlan batch_;
+  std::optional<ModelFacts> facts_;
+  std::vector<MeasuredStep> measured_;  // for --machine here
 };
 
 int plan(const Arguments& arguments) {
@@ -270,6 +321,9 @@ int plan(const Arguments& arguments) {
   if (loaded.recipe.sweep && say_problems(check_trials(words.files, words.overrides, loaded,
                                                        *arguments.program->catalogs)))
     return static_cast<int>(Exit::recipe);
+  const auto machine = machine_name(arguments);
+  if (arguments.has("--explain") && (machine.empty() || machine == kHere))
+    throw Error(Exit::recipe, "--explain: prints the constants of a --machine other than 'here'");
   Plan(arguments, loaded.recipe).print();
   return 0;
 }
@@ -283,7 +337,9 @@ Verb plan_verb() {
       .summary = "steps, batch arithmetic, rates, memory and disk of a run, without training",
       .flags = {{"--devices", "LIST", "the batch arithmetic for these numbers of devices: 1,2,4"},
                 {"--samples", "N", "training samples of an epoch, instead of looking at the data"},
-                {"--no-model", "", "leave out what needs the network to be built"}},
+                {"--no-model", "", "leave out what needs the network to be built"},
+                kPlanMachine,
+                {"--explain", "", "the constants of --machine, each with its source"}},
       .min_files = 1,
       .run = plan};
 }

@@ -9,6 +9,7 @@
 #include "cli/levels.h"
 #include "cli/verb.h"
 #include "config/catalog.h"
+#include "forecast/ranks.h"
 #include "recipe/batch_plan.h"
 #include "recipe/model_facts.h"
 #include "recipe/recipe.h"
@@ -24,6 +25,12 @@ struct Program {
                                   std::int64_t samples) = nullptr;
   /// Its memory is that of a step of `batch`.
   ModelFacts (*model_facts)(const Recipe& recipe, const BatchPlan& batch) = nullptr;
+  /// Seconds of one CPU core for a training sample, as measured here.
+  double (*load_seconds)(const Recipe& recipe) = nullptr;
+  /// Steps of a recipe on this machine's CPU, for each number of ranks; none where the recipe on
+  /// one of them has errors, which are printed.
+  std::vector<MeasuredStep> (*measured_steps)(const Arguments& arguments,
+                                              const std::vector<std::int64_t>& counts) = nullptr;
   /// Throws where a batch of an epoch of `samples` is too small for the model.
   void (*check_batches)(const Recipe& recipe, const BatchPlan& batch,
                         std::int64_t samples) = nullptr;

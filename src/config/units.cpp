@@ -162,10 +162,14 @@ std::string to_text(const Duration& duration) {
 }
 
 std::string to_text(Size size) {
-  constexpr std::array<std::string_view, 4> units{"B", "KiB", "MiB", "GiB"};
+  constexpr std::array<std::string_view, 4> binary{"B", "KiB", "MiB", "GiB"};
+  constexpr std::array<std::string_view, 4> decimal{"B", "kB", "MB", "GB"};
+  const bool in_thousands = size.bytes % 1024 != 0;
+  const auto& units = in_thousands ? decimal : binary;
+  const std::int64_t base = in_thousands ? 1000 : 1024;
   std::size_t unit = 0;
   auto count = size.bytes;
-  for (; unit + 1 < units.size() && count >= 1024 && count % 1024 == 0; ++unit) count /= 1024;
+  for (; unit + 1 < units.size() && count >= base && count % base == 0; ++unit) count /= base;
   return fmt::format("{} {}", count, units[unit]);
 }
 

@@ -15,6 +15,7 @@ namespace ddptrain {
 ///   gives_masks          targets are masks
 ///   gives_points         targets are points
 ///   gives_tokens         targets are next tokens
+///   gives_shards         samples lie in shards (sampler shuffle, option window)
 ///   label_column OPTION  the option names the column of a CSV file that has the label
 ///   label_in_lines       lines of JSON have it; else a folder that is called like a class
 ///   pixels SIZE [gray]   images of one size
@@ -25,7 +26,9 @@ Entry<Dataset> csv_table_dataset();
 Entry<Dataset> image_folder_dataset();
 Entry<Dataset> image_masks_dataset();
 Entry<Dataset> image_names_dataset();
+Entry<Dataset> image_parquet_dataset();
 Entry<Dataset> image_points_dataset();
+Entry<Dataset> image_shards_dataset();
 Entry<Dataset> manifest_dataset();
 Entry<Dataset> mnist_dataset();
 Entry<Dataset> parquet_table_dataset();
@@ -44,6 +47,8 @@ const Catalog<Dataset>& catalog<Dataset>() {
       manifest_dataset(),
       image_masks_dataset(),
       image_points_dataset(),
+      image_shards_dataset(),
+      image_parquet_dataset(),
       cifar10_dataset(),
       mnist_dataset(),
       unlabeled_images_dataset(),

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -89,6 +90,11 @@ class Dataset {
   /// Its labels where it may have several; none when unknown.
   virtual std::vector<std::int64_t> labels(Split split, std::int64_t index) const;
   virtual std::vector<double> weights(Split) const { return {}; }
+  /// The shard that a sample lies in, from 0 (`sampler: {type: shuffle, window}`); -1: in none.
+  virtual std::int64_t shard(Split, std::int64_t /*index*/) const { return -1; }
+  /// Samples that this rank is about to load, in that order: what is far away is fetched ahead.
+  /// Each call replaces the one before.
+  virtual void announce(Split, std::span<const std::int64_t> /*order*/) const {}
   /// Whether a sample has a target, or one of several; without one it counts in no loss and no
   /// metric.
   virtual bool has_target(Split, std::int64_t /*index*/) const { return true; }

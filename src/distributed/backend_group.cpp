@@ -9,7 +9,7 @@
 #include <exception>
 
 #include "base/error.h"
-#include "distributed/failure_board.h"
+#include "distributed/control/failure_board.h"
 #include "distributed/torch_compat.h"
 #include "launch/failure.h"
 
@@ -68,6 +68,42 @@ class Waiting final : public Pending {
   const BackendOptions& options_;
 };
 
+/// Several operations of one collective.
+class WaitingForAll final : public Pending {
+ public:
+  using Works = std::vector<c10::intrusive_ptr<c10d::Work>>;
+  /// `kept`: tensors that the operations use.
+  WaitingForAll(const char* operation, Works works, std::vector<at::Tensor> kept,
+                const BackendOptions& options)
+      : operation_(operation),
+        works_(std::move(works)),
+        kept_(std::move(kept)),
+        options_(options) {}
+
+  void wait() override {
+    const CountedWait counted(options_.waits);
+    const auto works = std::exchange(works_, {});
+    try {
+      for (const auto& work : works) work->wait();
+    } catch (const std::exception& error) {
+      fail(options_, operation_, error);
+    }
+    kept_.clear();
+  }
+
+ private:
+  const char* operation_;
+  Works works_;
+  std::vector<at::Tensor> kept_;
+  const BackendOptions& options_;
+};
+
+bool are_equal(const Cuts& cuts) {
+  for (std::size_t r = 1; r + 1 < cuts.size(); ++r)
+    if (cuts[r + 1] - cuts[r] != cuts[1] - cuts[0]) return false;
+  return true;
+}
+
 class BackendGroup final : public Group {
  public:
   BackendGroup(Backend backend, BackendOptions options)
@@ -119,16 +155,80 @@ class BackendGroup final : public Group {
     if (rank() != root && !flat.is_same(target)) target.copy_(flat);
   }
 
+  /// Gloo's own one sums the whole buffer and takes longer.
+  std::unique_ptr<Pending> reduce_scatter_async(at::Tensor& flat, const Cuts& cuts) override {
+    if (is_gloo() || !are_equal(cuts)) return Group::reduce_scatter_async(flat, cuts);
+    auto whole = flat.detach();
+    auto own = slice_of(whole, cuts, rank());
+    return started("reduce_scatter", {whole, own}, [&](WaitingForAll::Works& works) {
+      works.push_back(backend_->_reduce_scatter_base(own, whole));
+    });
+  }
+
+  /// Slices of unequal sizes are broadcast, which back ends have in place of such an all-gather.
+  std::unique_ptr<Pending> all_gather_async(at::Tensor& flat, const Cuts& cuts) override {
+    auto whole = flat.detach();
+    return started("all_gather", {whole}, [&](WaitingForAll::Works& works) {
+      if (!is_gloo() && are_equal(cuts)) {
+        auto own = slice_of(whole, cuts, rank());
+        works.push_back(backend_->_allgather_base(whole, own));
+        return;
+      }
+      for (int root = 0; root < size(); ++root) {
+        std::vector<at::Tensor> part{slice_of(whole, cuts, root)};
+        c10d::BroadcastOptions broadcast;
+        broadcast.rootRank = root;
+        if (part.front().numel() > 0) works.push_back(backend_->broadcast(part, broadcast));
+      }
+    });
+  }
+
+  std::unique_ptr<Pending> exchange_async(const at::Tensor& flat, const Cuts& cuts,
+                                          at::Tensor& parts) override {
+    auto whole = flat.detach();
+    auto rows = parts.view(-1);
+    std::vector<std::int64_t> sent;
+    for (std::size_t r = 0; r + 1 < cuts.size(); ++r) sent.push_back(cuts[r + 1] - cuts[r]);
+    std::vector<std::int64_t> received(sent.size(), sent[static_cast<std::size_t>(rank())]);
+    return started("all_to_all", {whole, rows}, [&](WaitingForAll::Works& works) {
+      works.push_back(backend_->alltoall_base(rows, whole, received, sent));
+    });
+  }
+
+  void send(const at::Tensor& tensor, int to) override {
+    std::vector<at::Tensor> tensors{tensor.detach().contiguous()};
+    if (tensor.numel() > 0) run("send", [&] { return backend_->send(tensors, to, 0); });
+  }
+
+  void receive(at::Tensor& tensor, int from) override {
+    std::vector<at::Tensor> tensors{tensor.detach()};
+    if (tensor.numel() > 0) run("receive", [&] { return backend_->recv(tensors, from, 0); });
+  }
+
   void barrier() override {
     run("barrier", [&] { return backend_->barrier(); });
   }
 
-  bool can_be_captured() const override { return backend_->getBackendName() != "gloo"; }
+  bool can_be_captured() const override { return !is_gloo(); }
 
   /// Peers learn of it when the connections of this process close.
   void abort(const std::string&) override { backend_->abort(); }
 
  private:
+  bool is_gloo() const { return backend_->getBackendName() == "gloo"; }
+
+  template <class Start>
+  std::unique_ptr<Pending> started(const char* operation, std::vector<at::Tensor> kept,
+                                   Start start) {
+    WaitingForAll::Works works;
+    try {
+      start(works);
+    } catch (const std::exception& error) {
+      fail(options_, operation, error);
+    }
+    return std::make_unique<WaitingForAll>(operation, std::move(works), std::move(kept), options_);
+  }
+
   static bool is_failing() {
     return std::uncaught_exceptions() > 0 || std::current_exception() != nullptr;
   }

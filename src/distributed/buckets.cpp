@@ -14,8 +14,6 @@ namespace impl = torch::autograd::impl;
 
 namespace {
 
-constexpr std::int64_t kAlignment = 256;  // bytes
-
 using BucketLayout = std::vector<std::vector<std::size_t>>;
 
 /// Backward ends before the last bucket leaves, so its tail of at most `most` bytes goes alone.
@@ -30,14 +28,6 @@ void divide_last(BucketLayout& layout, std::span<const std::int64_t> bytes, std:
   std::vector<std::size_t> end(cut, last.end());
   last.erase(cut, last.end());
   layout.push_back(std::move(end));
-}
-
-/// Elements. Kernels of an accelerator read aligned addresses at full width; on the CPU the place
-/// of a gradient in its bucket decides in which order ranks are summed, and stays as it was.
-std::int64_t room_for(const at::Tensor& parameter) {
-  if (parameter.is_cpu()) return parameter.numel();
-  const auto aligned = kAlignment / parameter.element_size();
-  return (parameter.numel() + aligned - 1) / aligned * aligned;
 }
 
 }  // namespace
@@ -58,6 +48,17 @@ std::vector<std::vector<std::size_t>> bucket_layout(std::span<const std::int64_t
   return layout;
 }
 
+std::vector<Flat> bucket_flats(const std::vector<NamedTensor>& parameters, const BucketSize& size,
+                               Room room) {
+  std::vector<std::int64_t> bytes;
+  for (const auto& named : parameters)
+    bytes.push_back(static_cast<std::int64_t>(named.tensor.nbytes()));
+  std::vector<Flat> flats;
+  for (auto& members : bucket_layout(bytes, size))
+    flats.push_back(flat_of(parameters, std::move(members), room));
+  return flats;
+}
+
 struct GradientHook final : torch::autograd::PostAccumulateGradHook {
   GradientHook(Buckets& owner, std::size_t index) : buckets(owner), slot(index) {}
   void operator()(const at::Tensor&) override { buckets.arrived(slot); }
@@ -68,16 +69,15 @@ struct GradientHook final : torch::autograd::PostAccumulateGradHook {
 Buckets::Buckets(std::vector<NamedTensor> parameters, const BucketOptions& options, Group& group,
                  PowerSgd* compression)
     : group_(group), compression_(compression), views_(options.views) {
-  std::vector<std::int64_t> bytes;
-  for (auto& named : parameters) {
-    bytes.push_back(static_cast<std::int64_t>(named.tensor.nbytes()));
+  auto flats = options.flats.empty() ? bucket_flats(parameters, options.size) : options.flats;
+  for (auto& named : parameters)
     slots_.push_back({std::move(named.name), std::move(named.tensor), {}, 0, false, false});
-  }
-  for (auto& slots : bucket_layout(bytes, options.size)) {
-    buckets_.push_back({{}, {}, std::move(slots), 0, nullptr, nullptr});
-    allocate(buckets_.back(), buckets_.size() - 1);
+  for (auto& flat : flats) {
+    if (flat.members.empty()) continue;
+    buckets_.push_back({std::move(flat), {}, {}, 0, nullptr, nullptr});
+    allocate(buckets_.size() - 1);
     auto& made = buckets_.back();
-    if (options.wire) made.wire = at::empty_like(made.flat, at::TensorOptions(*options.wire));
+    if (options.wire) made.wire = at::empty_like(made.buffer, at::TensorOptions(*options.wire));
   }
   for (std::size_t i = 0; i < slots_.size(); ++i)
     impl::set_post_acc_grad_hooks(slots_[i].parameter, std::make_unique<GradientHook>(*this, i));
@@ -87,18 +87,14 @@ Buckets::~Buckets() {
   for (auto& slot : slots_) impl::set_post_acc_grad_hooks(slot.parameter, nullptr);
 }
 
-void Buckets::allocate(Bucket& bucket, std::size_t index) {
-  std::int64_t elements = 0;
-  for (const auto i : bucket.slots) elements += room_for(slots_[i].parameter);
-  bucket.flat = at::zeros({elements}, slots_[bucket.slots.front()].parameter.options());
-  std::int64_t first = 0;
-  for (const auto i : bucket.slots) {
-    auto& slot = slots_[i];
-    const auto& parameter = slot.parameter;
+void Buckets::allocate(std::size_t index) {
+  auto& [flat, buffer, wire, missing, pending, compressed] = buckets_[index];
+  buffer = at::zeros({flat.elements}, slots_[flat.members.front()].parameter.options());
+  for (std::size_t i = 0; i < flat.members.size(); ++i) {
+    auto& slot = slots_[flat.members[i]];
     // Dense parameters keep their strides (channels_last), so that autograd adds in place.
-    slot.view = bucket.flat.as_strided(parameter.sizes(), parameter.strides(), first);
+    slot.view = view_of(buffer, flat, i, slot.parameter);
     slot.bucket = index;
-    first += room_for(parameter);
   }
 }
 
@@ -107,7 +103,7 @@ void Buckets::begin() {
   next_ = 0;
   for (auto& slot : slots_) slot.used = slot.ready = false;
   for (auto& bucket : buckets_) {
-    bucket.missing = bucket.slots.size();
+    bucket.missing = bucket.flat.members.size();
     bucket.pending.reset();
     bucket.compressed.reset();
   }
@@ -133,7 +129,7 @@ void Buckets::arrived(std::size_t index) {
 }
 
 void Buckets::send(Bucket& bucket) {
-  for (const auto i : bucket.slots) {
+  for (const auto i : bucket.flat.members) {
     auto& slot = slots_[i];
     if (!slot.used)
       slot.view.zero_();
@@ -144,8 +140,10 @@ void Buckets::send(Bucket& bucket) {
     bucket.compressed = compression_->send(gradients_of(bucket), step_);
     return;
   }
-  if (bucket.wire.defined()) bucket.wire.copy_(bucket.flat);
-  bucket.pending = group_.all_reduce_async(bucket.wire.defined() ? bucket.wire : bucket.flat);
+  if (bucket.wire.defined()) bucket.wire.copy_(bucket.buffer);
+  auto& sent = bucket.wire.defined() ? bucket.wire : bucket.buffer;
+  bucket.pending = bucket.flat.cuts.empty() ? group_.all_reduce_async(sent)
+                                            : group_.reduce_scatter_async(sent, bucket.flat.cuts);
 }
 
 void Buckets::finish() {
@@ -159,12 +157,12 @@ void Buckets::receive(Bucket& bucket) {
   if (const auto compressed = std::move(bucket.compressed)) return compressed->finish();
   if (!bucket.pending) return;
   bucket.pending->wait();
-  if (bucket.wire.defined()) bucket.flat.copy_(bucket.wire);
+  if (bucket.wire.defined()) bucket.buffer.copy_(bucket.wire);
 }
 
 std::vector<NamedTensor> Buckets::gradients_of(const Bucket& bucket) const {
   std::vector<NamedTensor> gradients;
-  for (const auto i : bucket.slots) gradients.push_back({slots_[i].name, slots_[i].view});
+  for (const auto i : bucket.flat.members) gradients.push_back({slots_[i].name, slots_[i].view});
   return gradients;
 }
 
@@ -172,6 +170,14 @@ void Buckets::restore(const std::vector<bool>& used) {
   begin();
   next_ = buckets_.size();
   for (std::size_t i = 0; i < slots_.size(); ++i) slots_[i].used = used[i];
+}
+
+std::int64_t Buckets::bytes() const {
+  std::int64_t bytes = 0;
+  for (const auto& bucket : buckets_)
+    for (const auto& tensor : {bucket.buffer, bucket.wire})
+      if (tensor.defined()) bytes += static_cast<std::int64_t>(tensor.nbytes());
+  return bytes;
 }
 
 std::vector<bool> Buckets::used() const {

@@ -11,6 +11,7 @@
 
 #include "distributed/group.h"
 #include "distributed/power_sgd.h"
+#include "distributed/sharding/flat.h"
 #include "models/module.h"
 
 namespace ddptrain {
@@ -28,16 +29,23 @@ struct BucketSize {
 std::vector<std::vector<std::size_t>> bucket_layout(std::span<const std::int64_t> bytes,
                                                     const BucketSize& size);
 
+/// The same layout as buffers.
+std::vector<Flat> bucket_flats(const std::vector<NamedTensor>& parameters, const BucketSize& size,
+                               Room room = Room::dense);
+
 struct BucketOptions {
   BucketSize size = {};
+  /// Which parameters share a bucket; empty: as bucket_layout has it. With cuts, a rank has the
+  /// sums of its slice of a bucket alone.
+  std::vector<Flat> flats = {};
   bool views = true;
   std::optional<at::ScalarType> wire = {};
 };
 
 /// Sums gradients over a group. Buckets leave in their order, whatever the order in which backward
 /// fills them, so every rank sends the same ones. With `views`, a gradient is a view into its
-/// bucket from its first accumulation on; without, it is copied in and out. On an accelerator it
-/// begins at a multiple of 256 bytes; what lies between is 0. With a `wire` type, gradients are
+/// bucket from its first accumulation on; without, it is copied in and out. With a `wire` type,
+/// gradients are
 /// rounded to it before they are summed, and sums are of it (torch's bf16_compress_hook). With a
 /// `compression`, which outlives it, they travel as that has them from its first step on.
 class Buckets {
@@ -63,6 +71,10 @@ class Buckets {
   void assign_gradients(const std::vector<bool>& used_anywhere);
 
   std::size_t count() const { return buckets_.size(); }
+  /// Of all buffers.
+  std::int64_t bytes() const;
+  const Flat& flat(std::size_t bucket) const { return buckets_[bucket].flat; }
+  const at::Tensor& buffer(std::size_t bucket) const { return buckets_[bucket].buffer; }
 
  private:
   friend struct GradientHook;
@@ -75,15 +87,15 @@ class Buckets {
     bool ready = false;
   };
   struct Bucket {
-    at::Tensor flat;
-    at::Tensor wire;  // what travels, where that is not `flat`
-    std::vector<std::size_t> slots;
+    Flat flat;  // its members are slots
+    at::Tensor buffer;
+    at::Tensor wire;  // what travels, where that is not `buffer`
     std::size_t missing = 0;
     std::unique_ptr<Pending> pending;
     std::unique_ptr<PowerSgd::Transfer> compressed;
   };
 
-  void allocate(Bucket& bucket, std::size_t index);
+  void allocate(std::size_t index);
   void arrived(std::size_t slot);
   void send(Bucket& bucket);
   void receive(Bucket& bucket);

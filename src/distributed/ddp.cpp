@@ -1,5 +1,6 @@
 // mode: ddp. One replica per rank; gradient buckets are summed over ranks during the window's last
-// backward (torch.nn.parallel.DistributedDataParallel, with sums instead of means).
+// backward (torch.nn.parallel.DistributedDataParallel, with sums instead of means). mode: zero1 is
+// the same with buckets of which each rank gets the sums of a slice.
 #include <ATen/ops/cat.h>
 #include <ATen/ops/isfinite.h>
 #include <fmt/format.h>
@@ -12,45 +13,37 @@
 #include "distributed/engine.h"
 #include "distributed/phases.h"
 #include "distributed/replica.h"
+#include "distributed/sharding/zero1.h"
+#include "distributed/used_parameters.h"
 #include "distributed/window_numbers.h"
 
 namespace ddptrain {
 namespace {
 
-/// Behind the numbers of every engine: in this window.
-enum : std::int64_t {
-  kRanksWithRows = kWindowNumbers,
-  kRanksWithGradient,  // ranks on which each parameter received a gradient, one number each
-};
-
-std::string layout_of(const Replica& replica) {
-  std::string text;
-  for (const auto& [name, tensor] : replica.parameters()) {
-    text += name + " ";
-    for (const auto size : tensor.sizes()) text += fmt::format("{} ", size);
-  }
-  return fmt::format("{} tensors, digest {}", replica.parameters().size(),
-                     std::hash<std::string>{}(text));
-}
-
 class DdpEngine final : public Engine, private PassCapture {
  public:
-  DdpEngine(const ModelFactory& factory, const EngineOptions& options, World& world)
-      : options_(options), world_(world), replica_(factory(), options, options.device, carried_) {
+  DdpEngine(const ModelFactory& factory, const EngineOptions& options, World& world,
+            bool shares_state)
+      : options_(options),
+        world_(world),
+        replica_(placed(factory(), options.numerics, options.device), options, options.device,
+                 carried_),
+        used_({options.find_unused_parameters, options.static_graph}) {
+    if (shares_state)
+      zero1_.emplace(replica_.parameters(), bucket_size(),
+                     options.whole_tensors ? CutAt::parameters : CutAt::any_element, world);
     if (options.power_sgd && world.size > 1)
       compression_.emplace(*options.power_sgd, *world.gradients, options.wire_type);
     make_buckets();
-    agree(world, "the model's parameters", layout_of(replica_));
-    auto state = replica_.buffers();
-    for (const auto& named : replica_.parameters()) state.push_back(named.tensor.detach());
-    broadcast_tensors(*world.gradients, state, 0);
+    agree(world, "the model's parameters", layout_of(replica_.parameters()));
+    broadcast_tensors(*world.gradients, replica_.state(), 0);
   }
 
   Model& model() override { return replica_.model(); }
+  const Shards* shards() const override { return zero1_ ? &zero1_->shards() : nullptr; }
 
   void freeze(const Frozen& frozen) override {
     ddptrain::freeze(replica_.model(), frozen);
-    first_used_.clear();
     make_buckets();
   }
 
@@ -86,27 +79,30 @@ class DdpEngine final : public Engine, private PassCapture {
       buckets_->finish();
       world_.gradients->all_reduce(numbers);
     }
-    const auto anywhere = used_anywhere(used, numbers);
+    const auto anywhere = used_.anywhere(used, numbers);
     if (compression_) settle(numbers, anywhere);
-    buckets_->assign_gradients(anywhere);
-    look_at_scaled(numbers, counts_, replica_.gradients());  // the same on every rank
+    if (zero1_) {
+      zero1_->assign_gradients(*buckets_, trained_, anywhere);
+      look_at_scaled(numbers, counts_, zero1_->shards());
+    } else {
+      buckets_->assign_gradients(anywhere);
+      look_at_scaled(numbers, counts_, replica_.gradients());  // the same on every rank
+    }
     return numbers;
   }
 
   StepTotals totals(const at::Tensor& numbers) const override {
     const auto totals = totals_of(numbers);
-    if (!totals.data_lost) require_all(numbers);
+    if (!totals.data_lost) used_.require_all(numbers);
     return totals;
   }
 
   void broadcast_buffers() override {
     if (world_.size == 1 || replica_.buffers().empty()) return;
     const PhaseScope phase(Phase::communication);
-    if (auto flat = replica_.flat_buffers(); flat.defined())
-      world_.gradients->broadcast(flat, 0);
-    else
-      broadcast_tensors(*world_.gradients, replica_.buffers(), 0);
+    replica_.broadcast_buffers(*world_.gradients);
   }
+  std::int64_t held_bytes() const override { return Engine::held_bytes() + buckets_->bytes(); }
   std::vector<NamedTensor> gather_state() const override {
     return compression_ ? compression_->gather_state() : std::vector<NamedTensor>{};
   }
@@ -117,7 +113,9 @@ class DdpEngine final : public Engine, private PassCapture {
     if (!compression_) return Engine::load(state);
     compression_->load(state);
   }
-  void parameters_changed() override {}
+  void parameters_changed() override {
+    if (zero1_) zero1_->gather_weights();
+  }
   at::Tensor forward(const Batch& batch, const Pass& pass) override {
     return replica_.forward(batch, pass);
   }
@@ -127,6 +125,7 @@ class DdpEngine final : public Engine, private PassCapture {
   std::string obstacle() const override {
     if (options_.find_unused_parameters)
       return "'parallel.ddp.find_unused_parameters' may use others in each step";
+    if (zero1_) return "each rank moves a part of the weights, which others then wait for";
     if (compression_) return "'parallel.ddp.comm.power_sgd' compresses only after its start";
     const auto captures = [](const std::unique_ptr<Group>& group) {
       return !group || group->can_be_captured();
@@ -162,48 +161,7 @@ class DdpEngine final : public Engine, private PassCapture {
   }
 
   std::vector<double> host_numbers(const std::vector<bool>& used, bool asked) const {
-    auto numbers = counted(counts_, asked);
-    const bool strict = !options_.static_graph && !options_.find_unused_parameters;
-    if (strict && saw_rows_ && !all(used)) numbers[kMissing - kLeftOut] = 1;
-    numbers.push_back(saw_rows_ ? 1 : 0);
-    numbers.insert(numbers.end(), used.begin(), used.end());
-    return numbers;
-  }
-
-  static bool all(const std::vector<bool>& used) { return std::ranges::count(used, false) == 0; }
-
-  /// What was used here was used anywhere; a rank that lacks some waits to see what the others did.
-  std::vector<bool> used_anywhere(const std::vector<bool>& here, const at::Tensor& numbers) {
-    auto used = here;
-    if (!all(here)) {
-      const auto sums = numbers.cpu();
-      const double* at = sums.const_data_ptr<double>();
-      for (std::size_t i = 0; i < used.size(); ++i) used[i] = at[kRanksWithGradient + i] > 0;
-      if (at[kRanksWithRows] == 0 || at[kDataLost] > 0) return used;
-    }
-    if (options_.static_graph) require_the_same(used);
-    return used;
-  }
-
-  /// Every rank sees the same sums, so all of them throw.
-  void require_all(const at::Tensor& numbers) const {
-    const double* at = numbers.const_data_ptr<double>();
-    if (at[kMissing] == 0) return;
-    std::string unused;
-    for (std::size_t i = 0; i < trained_.size(); ++i)
-      if (at[kRanksWithGradient + i] < at[kRanksWithRows]) add_name(unused, i);
-    throw Error(Exit::recipe, "parameters received no gradient on some rank: " + unused +
-                                  "; 'parallel.ddp.find_unused_parameters: true' allows it");
-  }
-
-  void require_the_same(const std::vector<bool>& used) {
-    if (first_used_.empty()) first_used_ = used;
-    std::string changed;
-    for (std::size_t i = 0; i < used.size(); ++i)
-      if (used[i] != first_used_[i]) add_name(changed, i);
-    if (changed.empty()) return;
-    throw Error(Exit::recipe, "parameters are not used as in the first step: " + changed +
-                                  "; 'parallel.ddp.static_graph: false' allows it");
+    return used_.numbers(counts_, asked, used, saw_rows_);
   }
 
   /// A step that is not made transmits nothing: errors stay as they were.
@@ -217,19 +175,20 @@ class DdpEngine final : public Engine, private PassCapture {
     compression_->settle(sound, unused);
   }
 
-  void add_name(std::string& list, std::size_t parameter) const {
-    list += (list.empty() ? "'" : ", '") + trained_[parameter].name + "'";
-  }
+  BucketSize bucket_size() const { return {1 << 20, options_.bucket_bytes}; }
 
   void make_buckets() {
     buckets_.reset();  // its hooks go first
     trained_ = replica_.trained();
     // One without elements (the batch norm of no numbers) has no gradient in any engine.
     std::erase_if(trained_, [](const NamedTensor& named) { return named.tensor.numel() == 0; });
+    std::vector<std::string> names;
+    for (const auto& named : trained_) names.push_back(named.name);
+    used_.set_trained(std::move(names));
     buckets_ = std::make_unique<Buckets>(
         trained_,
-        BucketOptions{
-            {1 << 20, options_.bucket_bytes}, options_.gradient_as_bucket_view, options_.wire_type},
+        BucketOptions{bucket_size(), zero1_ ? zero1_->flats_of(trained_) : std::vector<Flat>{},
+                      options_.gradient_as_bucket_view, options_.wire_type},
         *world_.gradients, compression_ ? &*compression_ : nullptr);
   }
 
@@ -237,19 +196,25 @@ class DdpEngine final : public Engine, private PassCapture {
   World& world_;
   Replica replica_;
   std::vector<NamedTensor> trained_;  // what the buckets hold
+  UsedParameters used_;
+  std::optional<Zero1> zero1_;  // none: ddp
   std::optional<PowerSgd> compression_;
   std::unique_ptr<Buckets> buckets_;
   bool saw_rows_ = false;  // in this window
   HostCounts counts_;      // too
   HostNumbers host_;
-  std::vector<bool> first_used_;
 };
 
 }  // namespace
 
 std::unique_ptr<Engine> make_ddp_engine(const ModelFactory& factory, const EngineOptions& options,
                                         World& world) {
-  return std::make_unique<DdpEngine>(factory, options, world);
+  return std::make_unique<DdpEngine>(factory, options, world, false);
+}
+
+std::unique_ptr<Engine> make_zero1_engine(const ModelFactory& factory, const EngineOptions& options,
+                                          World& world) {
+  return std::make_unique<DdpEngine>(factory, options, world, true);
 }
 
 }  // namespace ddptrain

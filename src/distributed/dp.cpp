@@ -31,8 +31,11 @@ at::Device device_of(const EngineOptions& options, std::size_t replica) {
 Replicas make_replicas(const ModelFactory& factory, const EngineOptions& options,
                        RowStates& carried) {
   Replicas made;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(options.replicas); ++i)
-    made.push_back(std::make_unique<Replica>(factory(), options, device_of(options, i), carried));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(options.replicas); ++i) {
+    const auto device = device_of(options, i);
+    made.push_back(std::make_unique<Replica>(placed(factory(), options.numerics, device), options,
+                                             device, carried));
+  }
   return made;
 }
 

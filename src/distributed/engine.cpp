@@ -1,6 +1,12 @@
 #include "distributed/engine.h"
 
+#include <ATen/core/grad_mode.h>
+
+#include <string>
+#include <unordered_map>
+
 #include "base/output/log.h"
+#include "distributed/sharding/shards.h"
 #include "distributed/window_numbers.h"
 #include "models/pass.h"
 #include "recipe/mode.h"
@@ -14,12 +20,30 @@ void Engine::load(const std::vector<NamedTensor>& state) {
         "compress them: it is left out");
 }
 
+std::vector<NamedTensor> Engine::masters() {
+  return shards() ? shards()->pieces() : model().named_parameters();
+}
+
 StepTotals Engine::totals(const at::Tensor& numbers) const { return totals_of(numbers); }
+
+void Engine::assign(const std::vector<NamedTensor>& values) {
+  const at::NoGradGuard no_grad;
+  std::unordered_map<std::string, at::Tensor> state;
+  for (const auto& named : model().state()) state.emplace(named.name, named.tensor);
+  for (const auto& [name, value] : values) state.at(name).copy_(value);
+}
 
 at::Tensor Engine::evaluate(const Batch& batch, Carried* carried) {
   Pass pass;
   pass.carried = carried;
   return forward(batch, pass);
+}
+
+std::int64_t Engine::held_bytes() const {
+  std::int64_t bytes = 0;
+  for (const auto& named : model().named_parameters())
+    bytes += static_cast<std::int64_t>(named.tensor.nbytes());
+  return bytes;
 }
 
 std::unique_ptr<Engine> make_engine(Mode mode, const ModelFactory& factory,
@@ -31,6 +55,12 @@ std::unique_ptr<Engine> make_engine(Mode mode, const ModelFactory& factory,
       return make_dp_engine(factory, options);
     case Mode::ddp:
       return make_ddp_engine(factory, options, world);
+    case Mode::zero1:
+      return make_zero1_engine(factory, options, world);
+    case Mode::zero2:
+      return make_zero2_engine(factory, options, world);
+    case Mode::fsdp:
+      return make_fsdp_engine(factory, options, world);
   }
   return {};
 }

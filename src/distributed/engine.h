@@ -22,6 +22,7 @@
 namespace ddptrain {
 
 enum class Mode;  // recipe/mode.h
+class Shards;     // distributed/sharding/shards.h
 
 struct EngineOptions {
   Numerics numerics;
@@ -38,6 +39,8 @@ struct EngineOptions {
   bool broadcast_buffers = true;
   std::optional<at::ScalarType> wire_type = {};  // what gradients travel as; none: as they are
   std::optional<PowerSgdOptions> power_sgd = {};
+  bool whole_tensors = false;  // sharded modes: the optimizer looks at whole parameters
+  bool reduces_last = false;   // zero2, fsdp: gradients of a window are summed over ranks once
 };
 
 /// Where a micro-batch stands in its optimizer step.
@@ -68,6 +71,11 @@ class Engine {
   virtual void freeze(const Frozen& frozen) = 0;
   /// The master replica: what optimizers, checkpoints and evaluation see. Owned by the engine.
   virtual Model& model() = 0;
+  /// What this rank has of parameters that ranks share; null: every rank has all. Its pieces, not
+  /// the model's parameters, have gradients after sum(), and are what an optimizer moves.
+  virtual const Shards* shards() const { return nullptr; }
+  /// What an optimizer moves: those pieces, or else the model's parameters.
+  std::vector<NamedTensor> masters();
   /// The same model, which model() only finds: the cast is undone by the type that is returned.
   const Model& model() const { return const_cast<Engine*>(this)->model(); }
   /// Clears gradients (in place where they are views) before a window.
@@ -89,13 +97,25 @@ class Engine {
   /// Its size in the end, in bytes, known from the beginning.
   virtual std::int64_t state_bytes() const { return 0; }
   virtual void load(const std::vector<NamedTensor>& state);
-  /// Parameters were changed: replicas follow.
+  /// Gives parameters and buffers these values, whole and the same on all ranks, each of which
+  /// keeps its part; names are the model's. parameters_changed() follows.
+  virtual void assign(const std::vector<NamedTensor>& values);
+  /// Parameters, or this rank's pieces of them, were changed: replicas, or other ranks, follow.
   virtual void parameters_changed() = 0;
   /// Forward on the master replica in the run's numerics, without gradients and collectives. A pass
   /// of training moves batch-norm statistics.
   virtual at::Tensor forward(const Batch& batch, const Pass& pass) = 0;
   /// The same in evaluation mode; `carried`: what the batch's rows carry, or null.
   at::Tensor evaluate(const Batch& batch, Carried* carried = nullptr);
+  /// Joins in a forward pass of other ranks, where this one has no batch for it.
+  virtual void follow() {}
+  /// The model's parameters are whole on every rank while the result lives, which all ranks get and
+  /// leave together; they are for reading. Null: they are whole at any time.
+  virtual std::shared_ptr<void> whole_parameters() { return nullptr; }
+  virtual bool has_whole_parameters() const { return true; }
+  /// Bytes of weights, and of buffers of gradients, that this rank has between steps; gradients
+  /// that backward makes come on top.
+  virtual std::int64_t held_bytes() const;
   /// What the rows of a global batch carry from one to the next in training.
   RowStates& carried() { return carried_; }
   const RowStates& carried() const { return carried_; }
@@ -118,5 +138,11 @@ std::unique_ptr<Engine> make_single_engine(const ModelFactory& factory,
 std::unique_ptr<Engine> make_dp_engine(const ModelFactory& factory, const EngineOptions& options);
 std::unique_ptr<Engine> make_ddp_engine(const ModelFactory& factory, const EngineOptions& options,
                                         World& world);
+std::unique_ptr<Engine> make_zero1_engine(const ModelFactory& factory, const EngineOptions& options,
+                                          World& world);
+std::unique_ptr<Engine> make_zero2_engine(const ModelFactory& factory, const EngineOptions& options,
+                                          World& world);
+std::unique_ptr<Engine> make_fsdp_engine(const ModelFactory& factory, const EngineOptions& options,
+                                         World& world);
 
 }  // namespace ddptrain

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/error.h"
+
 namespace ddptrain {
 namespace {
 
@@ -29,6 +31,16 @@ class SingleGroup final : public Group {
     return std::make_unique<Finished>();
   }
   void broadcast(at::Tensor&, int) override {}
+  std::unique_ptr<Pending> all_gather_async(at::Tensor&, const Cuts&) override {
+    return std::make_unique<Finished>();
+  }
+  std::unique_ptr<Pending> exchange_async(const at::Tensor& flat, const Cuts&,
+                                          at::Tensor& parts) override {
+    parts.view(-1).copy_(flat);
+    return std::make_unique<Finished>();
+  }
+  void send(const at::Tensor&, int) override { DDP_CHECK(false, "a group of one has no other"); }
+  void receive(at::Tensor&, int) override { DDP_CHECK(false, "a group of one has no other"); }
   void barrier() override {}
   bool can_be_captured() const override { return true; }
   void abort(const std::string&) override {}
@@ -50,6 +62,24 @@ at::Tensor flat_bytes(const at::Tensor& tensor) {
 }
 
 }  // namespace
+
+/// With this sum over all, a member has its own slice of it too.
+std::unique_ptr<Pending> Group::reduce_scatter_async(at::Tensor& flat, const Cuts&) {
+  return all_reduce_async(flat);
+}
+
+at::Tensor slice_of(const at::Tensor& flat, const Cuts& cuts, int member) {
+  const auto r = static_cast<std::size_t>(member);
+  return flat.narrow(0, cuts[r], cuts[r + 1] - cuts[r]);
+}
+
+Cuts even_cuts(std::int64_t elements, int members, std::int64_t unit) {
+  const auto units = (elements + unit - 1) / unit;
+  const auto length = (units + members - 1) / members * unit;
+  Cuts cuts;
+  for (int r = 0; r <= members; ++r) cuts.push_back(std::min(elements, r * length));
+  return cuts;
+}
 
 std::unique_ptr<Group> make_single_group() { return std::make_unique<SingleGroup>(); }
 
@@ -79,8 +109,10 @@ std::string broadcast_text(Group& group, const std::string& text, int root) {
   return text_of(bytes);
 }
 
-void broadcast_tensors(Group& group, const std::vector<at::Tensor>& tensors, int root) {
-  if (tensors.empty() || group.size() == 1) return;
+namespace {
+
+/// In one broadcast, whatever their types.
+void broadcast_together(Group& group, const std::vector<at::Tensor>& tensors, int root) {
   std::vector<at::Tensor> parts;
   for (const auto& tensor : tensors) parts.push_back(flat_bytes(tensor));
   auto all = at::cat(parts);
@@ -94,6 +126,25 @@ void broadcast_tensors(Group& group, const std::vector<at::Tensor>& tensors, int
     tensor.detach().copy_(part.reshape(tensor.sizes()));
     first += parts[i].numel();
   }
+}
+
+}  // namespace
+
+void broadcast_tensors(Group& group, const std::vector<at::Tensor>& tensors, int root) {
+  if (group.size() == 1) return;
+  constexpr std::size_t most = 25 << 20;  // bytes at once, but for a larger tensor
+  std::vector<at::Tensor> together;
+  std::size_t bytes = 0;
+  for (const auto& tensor : tensors) {
+    if (!together.empty() && bytes + tensor.nbytes() > most) {
+      broadcast_together(group, together, root);
+      together.clear();
+      bytes = 0;
+    }
+    together.push_back(tensor);
+    bytes += tensor.nbytes();
+  }
+  if (!together.empty()) broadcast_together(group, together, root);
 }
 
 }  // namespace ddptrain

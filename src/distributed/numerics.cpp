@@ -10,6 +10,11 @@
 
 namespace ddptrain {
 
+std::optional<at::ScalarType> travelling_type(const Numerics& numerics) {
+  if (numerics.autocast != numerics.evaluation_autocast) return {};
+  return numerics.autocast;
+}
+
 Autocast::Autocast(at::DeviceType device, std::optional<at::ScalarType> type)
     : device_(device), active_(type.has_value()) {
   if (!active_) return;

@@ -17,6 +17,10 @@ struct Numerics {
   bool channels_last = false;
 };
 
+/// The type in which weights travel that autocast casts wherever they are read, where passes of
+/// training and of evaluation cast them to the same; none: their own.
+std::optional<at::ScalarType> travelling_type(const Numerics& numerics);
+
 /// torch.autocast while it lives, on this thread; nothing without a type.
 class Autocast {
  public:

@@ -5,6 +5,10 @@
 #include <ATen/ops/zeros.h>
 #include <c10/core/DeviceGuard.h>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <functional>
 #include <memory>
 
 #include "data/image/normalize_images.h"
@@ -31,6 +35,13 @@ std::int64_t aligned_bytes(const at::Tensor& buffer) {
 
 }  // namespace
 
+std::unique_ptr<Model> placed(std::unique_ptr<Model> model, const Numerics& numerics,
+                              at::Device device) {
+  model->to(device, numerics.parameters);
+  if (numerics.channels_last) model->channels_last();
+  return model;
+}
+
 Replica::Replica(std::unique_ptr<Model> model, const EngineOptions& options, at::Device device,
                  RowStates& carried)
     : numerics_(options.numerics),
@@ -38,8 +49,6 @@ Replica::Replica(std::unique_ptr<Model> model, const EngineOptions& options, at:
       device_(device),
       carried_(carried),
       model_(std::move(model)) {
-  model_->to(device, numerics_.parameters);
-  if (numerics_.channels_last) model_->channels_last();
   parameters_ = model_->named_parameters();
   for (const auto& named : model_->named_buffers()) buffers_.push_back(named.tensor);
   flatten_buffers();
@@ -67,6 +76,19 @@ at::Tensor Replica::flat_buffers() const {
   for (const auto& buffer : buffers_)
     if (buffer.numel() > 0 && !buffer.is_alias_of(flat_buffers_)) return {};
   return flat_buffers_;
+}
+
+std::vector<at::Tensor> Replica::state() const {
+  auto state = buffers_;
+  for (const auto& named : parameters_) state.push_back(named.tensor.detach());
+  return state;
+}
+
+void Replica::broadcast_buffers(Group& group) const {
+  if (auto flat = flat_buffers(); flat.defined())
+    group.broadcast(flat, 0);
+  else
+    broadcast_tensors(group, buffers_, 0);
 }
 
 template <class Body>
@@ -148,6 +170,7 @@ Pass Replica::training_pass(const Batch& batch, const MicroStep& at, Statistics*
   Pass pass{true,       at.seed, at.step,         batch.first_row,
             statistics, nullptr, batch.positions, at.step_there};
   pass.recompute = recompute_;
+  pass.blocks = blocks_;
   if (numerics_.autocast)
     pass.numerics = [type = device_.type(), precision = numerics_.autocast] {
       return std::make_shared<Autocast>(type, precision);
@@ -202,7 +225,16 @@ std::vector<at::Tensor> Replica::gradients() const {
   return defined;
 }
 
-at::Tensor Replica::forward(const Batch& batch, const Pass& pass) {
+std::string layout_of(const std::vector<NamedTensor>& parameters) {
+  std::string text;
+  for (const auto& [name, tensor] : parameters)
+    text += fmt::format("{} {} ", name, fmt::join(tensor.sizes(), " "));
+  return fmt::format("{} tensors, digest {}", parameters.size(), std::hash<std::string>{}(text));
+}
+
+at::Tensor Replica::forward(const Batch& batch, const Pass& given) {
+  auto pass = given;
+  pass.blocks = blocks_;
   const c10::OptionalDeviceGuard guard(device_);
   const at::NoGradGuard no_grad;
   return named(pass.training ? "the forward pass" : "evaluation",

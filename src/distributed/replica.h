@@ -8,9 +8,13 @@
 
 namespace ddptrain {
 
+/// The model on the device, with the type and the layout of its parameters.
+std::unique_ptr<Model> placed(std::unique_ptr<Model> model, const Numerics& numerics,
+                              at::Device device);
+
 class Replica {
  public:
-  /// `carried` outlives it.
+  /// Of a model that is placed. `carried` outlives it.
   Replica(std::unique_ptr<Model> model, const EngineOptions& options, at::Device device,
           RowStates& carried);
 
@@ -20,6 +24,12 @@ class Replica {
   /// All parameters in order, a shared one once.
   const std::vector<NamedTensor>& parameters() const { return parameters_; }
   const std::vector<at::Tensor>& buffers() const { return buffers_; }
+  /// Parameters and buffers.
+  std::vector<at::Tensor> state() const;
+  /// Rank 0's buffers, of which there are some, to all.
+  void broadcast_buffers(Group& group) const;
+  /// What runs the model's blocks from now on; outlives it.
+  void set_blocks(Blocks* blocks) { blocks_ = blocks; }
   /// The bytes of all buffers in one tensor, where buffers lie; undefined where the model has none
   /// or some of them have been moved since.
   at::Tensor flat_buffers() const;
@@ -64,6 +74,7 @@ class Replica {
 
   Numerics numerics_;
   bool recompute_;
+  Blocks* blocks_ = nullptr;
   at::Device device_;
   RowStates& carried_;
   std::unique_ptr<Model> model_;
@@ -76,5 +87,8 @@ class Replica {
   at::Tensor weight_;
   at::Tensor penalty_sum_;  // of the model's auxiliary penalties
 };
+
+/// Names and sizes of parameters, in a few words: ranks that say the same have the same model.
+std::string layout_of(const std::vector<NamedTensor>& parameters);
 
 }  // namespace ddptrain

@@ -11,7 +11,8 @@ namespace {
 class SingleEngine final : public Engine, private PassCapture {
  public:
   SingleEngine(const ModelFactory& factory, const EngineOptions& options)
-      : replica_(factory(), options, options.device, carried_) {}
+      : replica_(placed(factory(), options.numerics, options.device), options, options.device,
+                 carried_) {}
 
   Model& model() override { return replica_.model(); }
   void freeze(const Frozen& frozen) override { ddptrain::freeze(replica_.model(), frozen); }

@@ -4,8 +4,12 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <set>
+#include <utility>
 
 #include "base/error.h"
 #include "distributed/group.h"
@@ -44,8 +48,26 @@ class Table {
     return all;
   }
 
-  void leave(const std::string& reason) {
+  void send(int from, int to, const at::Tensor& tensor) {
     const std::lock_guard lock(mutex_);
+    letters_[{from, to}].push_back(tensor.detach().clone());
+    changed_.notify_all();
+  }
+
+  at::Tensor receive(int from, int to) {
+    std::unique_lock lock(mutex_);
+    auto& letters = letters_[{from, to}];
+    if (!wait(lock, [&] { return !letters.empty() || gone_.contains(from); }))
+      break_up(fmt::format("thread {} sent nothing within {} ms", from, timeout_.count()));
+    if (letters.empty()) throw Error(Exit::device, broken_);
+    auto tensor = std::move(letters.front());
+    letters.pop_front();
+    return tensor;
+  }
+
+  void leave(int rank, const std::string& reason) {
+    const std::lock_guard lock(mutex_);
+    gone_.insert(rank);
     break_up(reason);
   }
 
@@ -76,6 +98,8 @@ class Table {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::uint64_t, Round> rounds_;
+  std::map<std::pair<int, int>, std::deque<at::Tensor>> letters_;  // from one, to another
+  std::set<int> gone_;
   std::string broken_;  // why no member will join any more
 };
 
@@ -101,11 +125,30 @@ class Reducing final : public Pending {
   at::Tensor target_;
 };
 
+/// Copies parts of what the members have published.
+class Copying final : public Pending {
+ public:
+  using Copy = std::function<void(const Tensors& all)>;
+  Copying(std::shared_ptr<Table> table, std::uint64_t number, Copy copy)
+      : table_(std::move(table)), number_(number), copy_(std::move(copy)) {}
+  void wait() override {
+    if (copy_) copy_(table_->collect(number_));
+    copy_ = {};
+  }
+
+ private:
+  std::shared_ptr<Table> table_;
+  std::uint64_t number_;
+  Copy copy_;
+};
+
 class ThreadGroup final : public Group {
  public:
   ThreadGroup(std::shared_ptr<Table> table, int rank, int size)
       : table_(std::move(table)), rank_(rank), size_(size) {}
-  ~ThreadGroup() override { table_->leave(fmt::format("thread {} of the group has ended", rank_)); }
+  ~ThreadGroup() override {
+    table_->leave(rank_, fmt::format("thread {} of the group has ended", rank_));
+  }
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
@@ -129,9 +172,31 @@ class ThreadGroup final : public Group {
     if (rank_ != root) tensor.detach().copy_(all[static_cast<std::size_t>(root)]);
   }
 
+  std::unique_ptr<Pending> all_gather_async(at::Tensor& flat, const Cuts& cuts) override {
+    return std::make_unique<Copying>(table_, put(slice_of(flat, cuts, rank_)),
+                                     [target = flat.detach(), cuts](const Tensors& all) {
+                                       for (std::size_t r = 0; r < all.size(); ++r)
+                                         slice_of(target, cuts, static_cast<int>(r)).copy_(all[r]);
+                                     });
+  }
+
+  std::unique_ptr<Pending> exchange_async(const at::Tensor& flat, const Cuts& cuts,
+                                          at::Tensor& parts) override {
+    return std::make_unique<Copying>(
+        table_, put(flat), [own = rank_, parts, cuts](const Tensors& all) {
+          for (std::size_t r = 0; r < all.size(); ++r)
+            parts.select(0, static_cast<std::int64_t>(r)).copy_(slice_of(all[r], cuts, own));
+        });
+  }
+
+  void send(const at::Tensor& tensor, int to) override { table_->send(rank_, to, tensor); }
+  void receive(at::Tensor& tensor, int from) override {
+    tensor.detach().copy_(table_->receive(from, rank_));
+  }
+
   void barrier() override { all_gather({}); }
 
-  void abort(const std::string& reason) override { table_->leave(reason); }
+  void abort(const std::string& reason) override { table_->leave(rank_, reason); }
 
  private:
   std::uint64_t put(const at::Tensor& tensor) {

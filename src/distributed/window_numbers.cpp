@@ -7,6 +7,8 @@
 #include <cmath>
 #include <utility>
 
+#include "distributed/sharding/shards.h"
+
 namespace ddptrain {
 
 StepTotals totals_of(const at::Tensor& numbers) {
@@ -59,6 +61,16 @@ void look_at_scaled(const at::Tensor& numbers, const HostCounts& counts,
   if (!numbers.is_cpu() || !counts.scaled) return;
   if (totals_of(numbers).loss_finite && !all_finite(gradients))
     numbers.mutable_data_ptr<double>()[kOverflow] = 1;
+}
+
+void look_at_scaled(const at::Tensor& numbers, const HostCounts& counts, const Shards& shards) {
+  if (!numbers.is_cpu() || !counts.scaled) return;
+  std::vector<at::Tensor> gradients;
+  for (const auto& piece : shards.pieces())
+    if (piece.tensor.grad().defined()) gradients.push_back(piece.tensor.grad());
+  look_at_scaled(numbers, counts, gradients);
+  auto overflow = numbers.narrow(0, kOverflow, 1);
+  shards.ranks().all_reduce(overflow);
 }
 
 }  // namespace ddptrain

@@ -54,5 +54,7 @@ std::vector<double> counted(const HostCounts& counts, bool asked);
 /// at all gradients when it scales them.
 void look_at_scaled(const at::Tensor& numbers, const HostCounts& counts,
                     const std::vector<at::Tensor>& gradients);
+/// The same of the pieces of all ranks.
+void look_at_scaled(const at::Tensor& numbers, const HostCounts& counts, const Shards& shards);
 
 }  // namespace ddptrain

@@ -1,14 +1,17 @@
 #include "distributed/world.h"
 
+#include <ATen/ops/tensor.h>
 #include <c10/util/Logging.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <map>
 
 #include "accelerator/accelerator.h"
 #include "base/error.h"
-#include "distributed/store.h"
+#include "distributed/control/meeting.h"
+#include "distributed/control/rank_list.h"
+#include "distributed/control/store.h"
+#include "distributed/control/versions.h"
 #include "distributed/torch_compat.h"
 
 namespace ddptrain {
@@ -36,6 +39,49 @@ void silence_c10d() {
     FLAGS_caffe2_log_level = static_cast<int>(c10::GLOG_FATAL);
 }
 
+/// Ranks next to each other have a model together.
+void connect_groups(const Store& store, BackendOptions backend, const JoinOptions& options,
+                    World& world) {
+  const int size = options.shard_group, part = world.rank % size, group = world.rank / size;
+  if (world.size % size != 0)
+    throw Error(Exit::recipe, Option{"parallel.shard.group"},
+                fmt::format("{} ranks cannot be divided into groups of {}", world.size, size));
+  backend.rank = part;
+  backend.size = size;
+  const auto shards = fmt::format("shards {}", group);
+  world.shard_group = device_group(store, backend, shards.c_str(), options);
+  backend.rank = group;
+  backend.size = world.size / size;
+  const auto replicas = fmt::format("replicas {}", part);
+  world.replica_group = device_group(store, backend, replicas.c_str(), options);
+}
+
+/// Whether all nodes have as many ranks, next to each other. All ranks call it together.
+bool has_even_nodes(const Topology& topology, Group& control) {
+  const auto own = static_cast<double>(topology.local_world);
+  const bool in_order = topology.rank % topology.local_world == topology.local_rank;
+  auto sums = at::tensor({own, own * own, in_order ? 0.0 : 1.0}, at::kDouble);
+  control.all_reduce(sums);
+  const auto* all = sums.const_data_ptr<double>();
+  const auto world = static_cast<double>(topology.world);
+  return all[2] == 0 && all[0] == world * own && all[1] == world * own * own;
+}
+
+/// Sums over several nodes are those of nodes.
+NodeGroups connect_nodes(const Store& store, BackendOptions backend, const JoinOptions& options,
+                         const Topology& topology) {
+  const int size = topology.local_world, node = topology.rank / size;
+  NodeGroups groups;
+  backend.rank = topology.local_rank;
+  backend.size = size;
+  groups.node = device_group(store, backend, fmt::format("node {}", node).c_str(), options);
+  backend.rank = node;
+  backend.size = topology.world / size;
+  groups.across = device_group(
+      store, backend, fmt::format("across nodes {}", topology.local_rank).c_str(), options);
+  return groups;
+}
+
 World connect(const Topology& topology, const JoinOptions& options) {
   if (options.accelerator == nullptr) silence_c10d();
   const auto store = rendezvous(topology, options.start);
@@ -43,7 +89,7 @@ World connect(const Topology& topology, const JoinOptions& options) {
   backend.rank = topology.rank;
   backend.size = topology.world;
   backend.loopback = topology.local_world == topology.world;
-  if (!backend.loopback) backend.address = agree_on_address(store, topology);
+  if (!backend.loopback) backend.address = agree_on_address(*store, topology);
   backend.start = options.start;
   backend.timeout = options.supervised ? std::chrono::hours(24 * 365) : options.step;
   World world;
@@ -55,6 +101,18 @@ World connect(const Topology& topology, const JoinOptions& options) {
   world.control = gloo_group(store, backend, "control");
   world.gradients = device_group(store, backend, "gradients", options);
   if (options.statistics) world.statistics = device_group(store, backend, "statistics", options);
+  if (options.accelerator) world.saving = gloo_group(store, backend, "saving");
+  if (options.shard_group > 0 && options.shard_group < topology.world)
+    connect_groups(store, backend, options, world);
+  if (options.ordered_sums) {
+    const bool nodes = topology.local_world < topology.world &&
+                       has_even_nodes(topology, *world.control) && topology.local_world > 1;
+    world.gradients =
+        make_ordered_group(std::move(world.gradients),
+                           nodes ? connect_nodes(store, backend, options, topology) : NodeGroups{});
+    for (auto* group : {&world.shard_group, &world.replica_group})
+      if (*group) *group = make_ordered_group(std::move(*group));
+  }
   if (!options.supervised) world.step_limit = options.step;
   return world;
 }
@@ -82,31 +140,40 @@ World single_world() {
   return world;
 }
 
-std::vector<World> make_thread_worlds(int size) {
+std::vector<World> make_thread_worlds(int size, int shard_group) {
   auto control = make_thread_groups(size);
   auto gradients = make_thread_groups(size);
   auto statistics = make_thread_groups(size);
+  auto saving = make_thread_groups(size);
   std::vector<World> worlds;
   for (int rank = 0; rank < size; ++rank) {
     const auto i = static_cast<std::size_t>(rank);
     worlds.push_back({rank, rank, size, std::move(control[i]), std::move(gradients[i]),
                       std::move(statistics[i])});
+    worlds.back().saving = std::move(saving[i]);
+  }
+  if (shard_group == 0 || shard_group == size) return worlds;
+  const auto of = [&](int rank) -> World& { return worlds[static_cast<std::size_t>(rank)]; };
+  for (int first = 0; first < size; first += shard_group) {
+    auto groups = make_thread_groups(shard_group);
+    for (int part = 0; part < shard_group; ++part)
+      of(first + part).shard_group = std::move(groups[static_cast<std::size_t>(part)]);
+  }
+  for (int part = 0; part < shard_group; ++part) {
+    auto groups = make_thread_groups(size / shard_group);
+    for (int group = 0; group * shard_group < size; ++group)
+      of(group * shard_group + part).replica_group =
+          std::move(groups[static_cast<std::size_t>(group)]);
   }
   return worlds;
 }
 
 void agree(World& world, const std::string& what, const std::string& value) {
-  const auto values = gather_text(*world.control, value);
-  std::map<std::string, std::string> versions;
-  for (std::size_t rank = 0; rank < values.size(); ++rank) {
-    auto& ranks = versions[values[rank]];
-    ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
-  }
-  if (versions.size() == 1) return;
+  if (all_equal(*world.control, value)) return;
   std::string message = "the ranks do not agree on " + what + ": ";
   const char* separator = "";
-  for (const auto& [text, ranks] : versions) {
-    message += separator + ("rank " + ranks + " has '") +
+  for (const auto& [text, ranks] : versions_of(*world.control, value)) {
+    message += separator + ("rank " + rank_list(ranks) + " has '") +
                (text.size() > 80 ? text.substr(0, 80) + "..." : text) + "'";
     separator = "; ";
   }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "distributed/failure_board.h"
+#include "distributed/control/failure_board.h"
 #include "distributed/group.h"
 #include "launch/topology.h"
 
@@ -23,6 +23,14 @@ struct World {
   std::unique_ptr<Group> control;     // agreement, evaluation, stop flags; CPU tensors
   std::unique_ptr<Group> gradients;   // on the device
   std::unique_ptr<Group> statistics;  // sync_bn, on the device; null without it
+  /// Where groups of ranks have a model together: this rank's, and that of the ranks which have the
+  /// same part of it in other groups. Null: all ranks have one together.
+  std::unique_ptr<Group> shard_group = nullptr;
+  std::unique_ptr<Group> replica_group = nullptr;
+  /// Those with which this rank has a model together.
+  Group& sharing() const { return shard_group ? *shard_group : *gradients; }
+  /// Of the threads that write checkpoints while training goes on. Null: nothing does.
+  std::unique_ptr<Group> saving = nullptr;
   std::unique_ptr<FailureBoard> board =
       nullptr;  // of ranks that one launcher does not watch; else null
   /// How long the numbers of a step may take to come from the device, where nothing else ends ranks
@@ -39,6 +47,8 @@ struct JoinOptions {
   /// A launcher ends ranks that hang: collectives wait for as long as they are let. Their clocks
   /// would run on while all ranks are suspended (Ctrl-Z), the launcher's do not.
   bool supervised = false;
+  bool ordered_sums = false;    // of gradients (make_ordered_group)
+  int shard_group = 0;          // ranks that have a model together; 0: all
   bool connects_alone = false;  // a world of one has groups of the device too
 };
 
@@ -51,10 +61,10 @@ World join(const Topology& topology, const JoinOptions& options);
 World single_world();
 
 /// Ranks as threads of one process: worlds[r] is for the thread that plays rank r. For tests.
-std::vector<World> make_thread_worlds(int size);
+std::vector<World> make_thread_worlds(int size, int shard_group = 0);
 
-/// Every rank must say the same of `what` ("the recipe", "the data"); otherwise an Error that names
-/// the ranks.
+/// Every rank must have the same `value` of `what` ("the recipe", "the data"); otherwise an Error
+/// that names the ranks. Digests are compared; values travel where they differ.
 void agree(World& world, const std::string& what, const std::string& value);
 
 }  // namespace ddptrain

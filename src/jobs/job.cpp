@@ -14,14 +14,13 @@
 #include "base/output/terminal.h"
 #include "base/quoting.h"
 #include "base/text.h"
-#include "checkpoint/checkpoint.h"
 #include "config/decode.h"
 #include "data/dataset.h"
 #include "jobs/generate/eval_samples.h"
 #include "jobs/published.h"
+#include "jobs/restart/restarts.h"
 #include "jobs/start.h"
 #include "launch/failure.h"
-#include "launch/shared_memory.h"
 #include "launch/signals.h"
 #include "recipe/eval_splits.h"
 #include "recipe/layers/address.h"
@@ -30,7 +29,6 @@
 #include "runs/events_jsonl.h"
 #include "sources/fetch/source.h"
 #include "sources/split/class_folders.h"
-#include "train/build/micro_batch.h"
 #include "train/build/splits.h"
 #include "train/catalogs.h"
 #include "train/results/ending.h"
@@ -147,48 +145,6 @@ Job make_job_on(const MachinePart& part, Recipe& recipe, const Node& tree) {
 
 namespace {
 
-// A cause that the next start may not meet: a peer that died, a hang, a signal that was not
-// forwarded.
-bool may_pass(int code) {
-  if (code == static_cast<int>(Exit::device) || code == static_cast<int>(Exit::hang)) return true;
-  return code > 128 && code != 128 + SIGINT && code != 128 + SIGTERM && code != 128 + SIGHUP &&
-         code != 128 + SIGPIPE;
-}
-
-/// What the first start found (batch.micro auto) stays.
-void keep_found_micro(Job& job, std::int64_t micro) {
-  job.placement.batch = with_micro(job.placement.batch, micro);
-  job.placement.find_micro = false;
-  job.recipe = resolved(std::move(job.recipe), job.placement);
-  job.recipe_text = job.record(job.recipe);
-}
-
-// Under policy.on_rank_failure restart, starts again from the newest checkpoint until a start
-// brings no new one.
-int start_until_done(Job job, const Topology& outer,
-                     const std::function<RankMain(const Job&)>& one_rank, log::Level level) {
-  ReportedNumber micro;
-  job.report_batch = [&](const BatchPlan& batch) { micro.set(batch.micro); };
-  while (true) {
-    const int code = start_ranks(job.recipe, job.placement, outer, one_rank(job),
-                                 {level, job.folder, &job.tree, /*makes_logs=*/true});
-    const bool restart = job.recipe.policy.on_rank_failure == OnRankFailure::restart;
-    if (!restart || outer.joined() || job.placement.ranks == 1 || !may_pass(code)) return code;
-    std::vector<std::string> notes;
-    const auto newest = newest_checkpoint(job.folder + "/checkpoints", notes);
-    for (const auto& note : notes) log::warning(note);
-    if (!newest || newest == job.checkpoint) {
-      log::error("not started again: no checkpoint was made since the last start");
-      return code;
-    }
-    if (const auto found = micro.get(); found && job.placement.find_micro)
-      keep_found_micro(job, *found);
-    job.rewrite_recipe = job.set_aside = false;
-    job.checkpoint = newest;
-    log::warning("starting again from " + *newest);
-  }
-}
-
 void say(const std::string& line, bool to_stdout) {
   if (!to_stdout) return log::info(line);
   print_lines(line + "\n");
@@ -225,7 +181,7 @@ bool tells_in_logs(int code) {
   const bool refused =
       code == static_cast<int>(Exit::recipe) || code == static_cast<int>(Exit::data);
   return !refused && code != 128 + SIGINT && code != 128 + SIGTERM && code != 128 + SIGHUP &&
-         code != 128 + SIGPIPE;
+         code != 128 + SIGPIPE && code != 128 + SIGUSR1;
 }
 
 /// Where the recipe asks for a report, and training began.
@@ -255,11 +211,13 @@ int run_as_rank(const Job& job, const Topology& topology, Hooks hooks, log::Leve
     if (std::filesystem::exists(folder)) report_on(job, folder);
   };
   try {
-    const auto ending = run_rank(job, topology, hooks);
-    if (topology.rank == 0) say_outcome(job, ending, level);
-    const int code = delivered(exit_code(ending));  // while SIGPIPE is ignored
-    record(code);
-    return code;
+    int code = 0;
+    const auto ending = run_rank(job, topology, hooks, [&](const RunEnding& end) {
+      say_outcome(job, end, level);
+      code = delivered(exit_code(end));  // while SIGPIPE is ignored
+      record(code);
+    });
+    return topology.rank == 0 ? code : delivered(exit_code(ending));
   } catch (...) {
     const auto failure = failure_of(std::current_exception(), topology.rank);
     record(static_cast<int>(failure.code));
@@ -277,7 +235,7 @@ int start_job(const Job& job, const Topology& outer, log::Level level) {
     };
   };
   try {
-    const int code = start_until_done(job, outer, one_rank, level);
+    const int code = run_with_restarts(job, outer, one_rank, level);
     end_in_folder(job, outer, code);
     say_how_to_resume(job.folder, code);
     return code;

@@ -9,13 +9,16 @@
 #include "sources/fetch/source.h"
 #include "train/build/splits.h"
 #include "train/catalogs.h"
+#include "train/run/load_time.h"
 #include "train/run/trial.h"
 
 namespace ddptrain {
 
 Verb average_verb();
 Verb bench_verb();
+Verb checkpoint_verb();
 Verb compare_verb();
+Verb config_verb();
 Verb data_verb();
 Verb doctor_verb();
 Verb eval_verb();
@@ -31,6 +34,10 @@ Verb sweep_verb();
 Verb test_verb();
 Verb verify_verb();
 Verb weights_verb();
+
+/// jobs/bench/bench.cpp
+std::vector<MeasuredStep> measured_steps(const Arguments& arguments,
+                                         const std::vector<std::int64_t>& counts);
 
 /// Looks at a recipe that has no errors, as deep as `level`; fetches nothing and leaves nothing
 /// behind.
@@ -75,15 +82,18 @@ const Program& this_program() {
   static const Program program = [] {
     Program full{
         &all_catalogs(),
-        {run_verb(), resume_verb(), sweep_verb(), test_verb(), verify_verb(), lr_find_verb(),
-         bench_verb(), eval_verb(), predict_verb(), generate_verb(), export_verb(), average_verb(),
-         runs_verb(), compare_verb(), report_verb(), data_verb(), weights_verb(), doctor_verb()}};
+        {run_verb(),     resume_verb(),  sweep_verb(),      test_verb(),    verify_verb(),
+         lr_find_verb(), bench_verb(),   eval_verb(),       predict_verb(), generate_verb(),
+         export_verb(),  average_verb(), checkpoint_verb(), runs_verb(),    compare_verb(),
+         report_verb(),  data_verb(),    weights_verb(),    doctor_verb(),  config_verb()}};
     full.check_level = check_level;
     full.init_from_data = init_from_data;
     full.data_size = planned_data_size;
     full.steps_per_epoch = steps_per_epoch;
     full.model_facts = planned_model_facts;
     full.check_batches = check_batches;
+    full.load_seconds = load_seconds;
+    full.measured_steps = measured_steps;
     for (auto& verb : reading_verbs()) full.verbs.push_back(std::move(verb));
     return full;
   }();

@@ -146,6 +146,7 @@ Node images(const Node& own, const std::string& pixels, const std::string& folde
                            {"valid", word("val")}}),
                    own, {"transforms", "decode", "sampler", "mix", "loader"});
   if (auto* transforms = data.find("transforms")) remove(*transforms, "progressive");
+  if (auto* sampler = data.find("sampler")) remove(*sampler, "window");  // of shards
   if (!pixels.empty()) {
     if (!data.find("transforms"))
       data.set("transforms", map_of({{"train", Node::list()}, {"valid", Node::list()}}));

@@ -9,16 +9,18 @@
 #include "base/files/files.h"
 #include "checkpoint/checkpoint.h"
 #include "checkpoint/verify.h"
-#include "config/yaml/reader.h"
 #include "jobs/job.h"
-#include "jobs/other_devices.h"
+#include "jobs/nodes.h"
+#include "jobs/restart/other_devices.h"
+#include "jobs/restart/resumed_job.h"
 #include "jobs/saved_run.h"
 #include "launch/signals.h"
-#include "recipe/layers/changes.h"
+#include "recipe/load/load.h"
 #include "recipe/run_folders.h"
 #include "runs/events_jsonl.h"
 #include "runs/metrics_csv.h"
 #include "runs/state_json.h"
+#include "train/catalogs.h"
 #include "train/loop/completion.h"
 #include "train/results/ending.h"
 
@@ -26,23 +28,6 @@ namespace ddptrain {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// On other devices also what stays as it was.
-void log_changes(const std::string& folder, const Job& job) {
-  const auto file = folder + "/" + kRecipeYaml;
-  const auto before = read_yaml(read_text(file), file).tree;
-  const auto all = changes(before, read_yaml(job.recipe_text, file).tree);
-  for (const auto& change : all) log::info("changed: " + to_text(change));
-  const auto changed = [&](const std::string& start) {
-    return std::ranges::any_of(
-        all, [&](const Change& change) { return change.path.starts_with(start); });
-  };
-  if (!changed("parallel.device") && !changed("parallel.mode")) return;
-  log::info(
-      fmt::format("on other devices than before: the global batch ({}), the order of samples{} and "
-                  "the learning rates stay; results are the same up to rounding",
-                  job.placement.batch.global, changed("train.precision") ? "" : ", the precision"));
-}
 
 /// Whether a run is complete and its record says so: then nothing is to be done, and how to ask for
 /// more is logged.
@@ -125,6 +110,8 @@ void log_where(const Job& job, bool from_scratch) {
     log::info("resuming from " + *job.checkpoint);
   else if (from_scratch)
     log::info("training from the first step (--from-scratch)");
+  else if (job.recipe.checkpoint.local)
+    log::info("the run folder has no checkpoint yet");
   else
     log::info("the run was interrupted before its first checkpoint: starting from the beginning");
 }
@@ -140,48 +127,6 @@ std::unique_ptr<FileLock> lock_as_rank(int rank, const std::string& folder, std:
   }
 }
 
-/// A run as it continues on the devices of this machine.
-struct Resumed {
-  SavedRun run;
-  Job job;
-};
-
-void reopen(Resumed& resumed, const std::vector<std::string>& overrides, const std::string& which,
-            const Topology& outer) {
-  resumed.run = open_run(resumed.run.folder, overrides, which);
-  resumed.job = make_job(resumed.run.recipe, resumed.run.tree, outer);
-  resumed.job.rewrite_recipe = true;
-}
-
-/// Where the devices of before are not there, or share the batch in another way, what the recipe
-/// had left open is decided again.
-Resumed on_devices_here(SavedRun run, const std::vector<std::string>& given,
-                        const std::string& which, const Topology& outer) {
-  Resumed resumed{std::move(run), {}};
-  try {
-    resumed.job = make_job(resumed.run.recipe, resumed.run.tree, outer);
-    return resumed;
-  } catch (const Error& error) {
-    if (!is_of_devices(error)) throw;
-    const auto home = resumed.run.folder;
-    for (const auto& tried : tried_on_devices(home, given)) {
-      try {
-        reopen(resumed, tried, which, outer);
-        return resumed;
-      } catch (const Error&) {  // the first error is the one reported
-      }
-    }
-    throw;
-  }
-}
-
-/// The recipe of the run folder says what was `auto` when the run began.
-void keep_marks(Job& job, const std::string& folder) {
-  job.record = [record = std::move(job.record), before = read_text(folder + "/" + kRecipeYaml)](
-                   Recipe found) { return with_marks_of(before, record(std::move(found))); };
-  job.recipe_text = job.record(job.recipe);
-}
-
 void require_start(const SavedRun& run, bool from_scratch) {
   if (from_scratch)
     require_nothing_left(run);
@@ -189,10 +134,19 @@ void require_start(const SavedRun& run, bool from_scratch) {
     checkpoint_to_resume({run.folder, {}, run.damages});
 }
 
+/// By the flags, the recipe of the run with its overrides, and the environment. Problems of the
+/// recipe are reported by open_run.
+Topology topology_of_resumed(const Arguments& arguments,
+                             const std::vector<std::string>& overrides) {
+  const auto loaded =
+      load_recipe({run_folder(arguments.words[0]) + "/" + kRecipeYaml}, overrides, all_catalogs());
+  return topology_given(arguments, loaded.recipe.parallel);
+}
+
 int resume(const Arguments& arguments) {
   const auto words = split_words({arguments.words.begin() + 1, arguments.words.end()});
   const auto traces = traces_of(arguments);
-  const auto outer = topology_from_environment();
+  const auto outer = topology_of_resumed(arguments, words.overrides);
   // Before the checkpoint is chosen: ranks of a killed launcher may be writing one.
   std::string refusal;
   const auto home = run_folder(arguments.words[0]);
@@ -211,6 +165,7 @@ int resume(const Arguments& arguments) {
   job.start = run_start(job, arguments, {});
   job.rewrite_recipe = job.rewrite_recipe || !words.overrides.empty();
   job.set_aside = from_scratch;
+  job.may_be_local = which == "last";
   if (outer.rank == 0) log_changes(run.folder, job);
   if (is_earlier(run, which)) return start_branch(job, run, outer, arguments.level);
   job.folder = run.folder;
@@ -233,7 +188,10 @@ Verb resume_verb() {
                 {"--from-scratch", "",
                  "where all checkpoints are damaged: set them aside, train from the first step"},
                 kProfile,
-                kTrace},
+                kTrace,
+                kNodes,
+                kNodeRank,
+                kAddress},
       .min_words = 1,
       .run = resume};
 }

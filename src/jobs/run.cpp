@@ -2,6 +2,8 @@
 // --folds K one run after the other, on several seeds or with several folds held out.
 #include <unistd.h>
 
+#include <filesystem>
+
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/output/print.h"
@@ -12,7 +14,11 @@
 #include "cli/problems.h"
 #include "cli/verb.h"
 #include "jobs/job.h"
+#include "jobs/nodes.h"
+#include "jobs/restart/other_devices.h"
+#include "jobs/restart/resumed_job.h"
 #include "jobs/saved_run.h"
+#include "jobs/scripts/scripts.h"
 #include "jobs/series.h"
 #include "launch/signals.h"
 #include "recipe/load/load.h"
@@ -22,6 +28,8 @@
 
 namespace ddptrain {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// The recipe of a member; nothing where it has errors, which are printed, as the first one's
 /// warnings are.
@@ -121,7 +129,16 @@ int run_series(const Arguments& arguments, const RunSeries& series) {
   return worst;
 }
 
+/// A series starts its runs itself, one after the other, on this machine.
+void require_one_run(const Arguments& arguments) {
+  for (const auto& flag : {kPrintLaunch, kNodes, kNodeRank, kAddress, kAutoResume})
+    if (arguments.has(flag.name))
+      throw Error(Exit::recipe, std::string(flag.name) +
+                                    " is for one run, and --repeat and --folds start several");
+}
+
 int run_several(const Arguments& arguments) {
+  require_one_run(arguments);
   const auto series = series_of(arguments);
   const bool folds = arguments.has(kFolds.name);
   if (topology_from_environment().joined())
@@ -140,15 +157,78 @@ void say_unfinished(const Job& job) {
             folder + "' continues it");
 }
 
+/// --auto-resume: the newest unfinished run of this recipe, if there is one.
+std::optional<std::string> unfinished_folder(const Job& job, const Arguments& arguments) {
+  if (!arguments.has(kAutoResume.name)) return {};
+  return unfinished_run(job.recipe.output.dir, job.recipe.name, job.recipe_text);
+}
+
+void resume_in(const std::string& folder, Job& job) {
+  job.checkpoint = checkpoint_to_resume(newest_of(folder));
+  log::info("resuming the unfinished run in " + typed_path(folder) +
+            (job.checkpoint ? " from " + fs::path(*job.checkpoint).filename().string()
+                            : " from its first step"));
+}
+
+/// A job, and the folder of the run that it continues; none: it starts one.
+struct Started {
+  Job job;
+  std::optional<std::string> folder = {};
+};
+
 /// Under another launcher: rank 0 is asked for the folder.
-int run_joined(Job& job, const Topology& outer, log::Level level) {
+int run_joined(Started& started, const Topology& outer, const Arguments& arguments) {
+  auto& job = started.job;
   std::unique_ptr<FileLock> lock;
+  if (outer.rank == 0 && started.folder) resume_in(*started.folder, job);
   job.make_folder = [&] {
-    auto folder = make_run_folder(job.recipe.output.dir, job.start);
+    auto folder =
+        started.folder ? *started.folder : make_run_folder(job.recipe.output.dir, job.start);
     lock = lock_run(folder);
     return folder;
   };
-  return start_job(job, outer, level);
+  return start_job(job, outer, arguments.level);
+}
+
+int run_here(Started& started, const Arguments& arguments) {
+  auto& job = started.job;
+  const HeldSignals held;
+  if (started.folder) resume_in(*started.folder, job);
+  job.folder = started.folder ? *started.folder : make_run_folder(job.recipe.output.dir, job.start);
+  if (!started.folder) log::info("run folder " + typed_path(job.folder));
+  const auto lock = lock_run(job.folder);
+  return start_job(job, {}, arguments.level);
+}
+
+/// All ranks come to the same: that of other devices has another recipe than was given.
+Started on_other_devices(Resumed resumed, const Topology& outer) {
+  if (outer.rank == 0) log_changes(resumed.run.folder, resumed.job);
+  return {std::move(resumed.job), resumed.run.folder};
+}
+
+/// --auto-resume looks for a run that other devices began, where none fits these, or where these
+/// cannot do what the recipe says of its batch.
+Started started_job(Recipe& recipe, const Node& tree, const Topology& outer,
+                    const Arguments& arguments) {
+  if (!arguments.has(kAutoResume.name)) return {make_job(recipe, tree, outer)};
+  const auto other = [&] { return unfinished_on_other_devices(recipe, tree, outer); };
+  try {
+    Started started{make_job(recipe, tree, outer)};
+    started.folder = unfinished_folder(started.job, arguments);
+    if (started.folder) return started;
+    if (auto resumed = other()) return on_other_devices(std::move(*resumed), outer);
+    return started;
+  } catch (const Error& error) {
+    if (!is_of_devices(error)) throw;
+    if (auto resumed = other()) return on_other_devices(std::move(*resumed), outer);
+    throw;
+  }
+}
+
+int print_launch(const Recipe& recipe, const Arguments& arguments) {
+  const auto plan = launch_plan_of(recipe, arguments);
+  print_exact(launch_script(arguments.value(kPrintLaunch.name), plan));
+  return 0;
 }
 
 int run(const Arguments& arguments) {
@@ -158,24 +238,22 @@ int run(const Arguments& arguments) {
   auto loaded = load_recipe(words.files, words.overrides, all_catalogs());
   apply_strict(loaded.problems, arguments);
   if (say_problems(loaded.problems)) return static_cast<int>(Exit::recipe);
-  const auto outer = topology_from_environment();
-  auto job = make_job(loaded.recipe, loaded.tree, outer);
+  if (arguments.has(kPrintLaunch.name)) return print_launch(loaded.recipe, arguments);
+  const auto outer = topology_given(arguments, loaded.recipe.parallel);
+  auto started = started_job(loaded.recipe, loaded.tree, outer, arguments);
+  auto& job = started.job;
   job.traces = traces;
+  if (arguments.has(kAutoResume.name)) job.usr1 = Usr1::stops;
   job.start = run_start(job, arguments, std::move(loaded.sources));
   job.start.holds_secrets = reported(loaded.problems, "literal-secret");
   if (outer.rank == 0) {
     if (loaded.recipe.sweep)
       log::info(
           "this run trains the recipe as it stands; 'ddptrain sweep' reads its section 'sweep'");
-    say_unfinished(job);
+    if (!arguments.has(kAutoResume.name)) say_unfinished(job);
     log::info(to_text(job.placement.batch));
   }
-  if (outer.joined()) return run_joined(job, outer, arguments.level);
-  const HeldSignals held;
-  job.folder = make_run_folder(job.recipe.output.dir, job.start);
-  log::info("run folder " + typed_path(job.folder));
-  const auto lock = lock_run(job.folder);
-  return start_job(job, outer, arguments.level);
+  return outer.joined() ? run_joined(started, outer, arguments) : run_here(started, arguments);
 }
 
 }  // namespace
@@ -184,7 +262,8 @@ Verb run_verb() {
   return {.name = "run",
           .usage = "RECIPE... [key=value...]",
           .summary = "train; on several devices starts the ranks itself",
-          .flags = {kRepeat, kFolds, kFoldBy, kStrict, kProfile, kTrace},
+          .flags = {kRepeat, kFolds, kFoldBy, kStrict, kProfile, kTrace, kPrintLaunch, kNodes,
+                    kNodeRank, kAddress, kAutoResume},
           .min_files = 1,
           .run = run};
 }

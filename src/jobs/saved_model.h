@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/torch_file.h"
+#include "checkpoint/pytorch/torch_file.h"
 #include "cli/verb.h"
 #include "models/module.h"
 #include "train/training_plan.h"

@@ -26,11 +26,13 @@ std::string choose_checkpoint(const std::string& root, const std::string& which)
   return which == "best" ? fs::canonical(path).string() : path.string();
 }
 
-/// The weights of the newest checkpoint whose model.safetensors is as it was.
+/// The weights of the newest checkpoint whose model.safetensors is as it was. One whose ranks have
+/// files of their own has no such file, and may have damage anywhere.
 std::string intact_weights(const NewestCheckpoint& newest) {
   const auto folders = checkpoint_folders(newest.run + "/checkpoints");
   for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder) {
     const auto file = *folder + "/model.safetensors";
+    if (!fs::exists(file)) continue;
     const bool damaged =
         std::any_of(newest.damages.begin(), newest.damages.end(), [&](const std::string& damage) {
           return damage.find("'" + file + "'") != std::string::npos ||

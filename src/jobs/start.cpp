@@ -1,12 +1,15 @@
 #include "jobs/start.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cctype>
 #include <filesystem>
 
 #include "base/files/scratch_folder.h"
 #include "base/output/print.h"
 #include "base/output/progress.h"
+#include "base/output/shared_log.h"
 #include "launch/failure.h"
 #include "launch/heartbeat.h"
 #include "launch/launcher.h"
@@ -29,18 +32,32 @@ Hooks signal_hooks(Signals& signals) {
   return hooks;
 }
 
+/// Of all ranks of this node above 0: one for each rank would be thousands.
+std::string log_of_node(const std::string& folder) {
+  char host[256] = "";
+  ::gethostname(host, sizeof host - 1);
+  std::string name = host;
+  for (auto& letter : name)
+    if (!std::isalnum(static_cast<unsigned char>(letter)) && letter != '-') letter = '_';
+  return folder + "/log." + name + ".txt";
+}
+
 /// A rank of another launcher learns the folder from rank 0. On a node without that disk it has
 /// none.
 void open_log_in(const std::string& folder, const Topology& topology, const StartOptions& options) {
   std::error_code none;
-  if (options.folder.empty() && std::filesystem::is_directory(folder, none))
+  if (!options.folder.empty() || !std::filesystem::is_directory(folder, none)) return;
+  const bool several_nodes = topology.local_world < topology.world;
+  if (topology.rank > 0 && several_nodes && topology.local_world > 1)
+    log::open_shared(options.level, topology.rank, log_of_node(folder));
+  else
     log::open(options.level, topology.rank, log_file(folder, topology.rank));
 }
 
 // The rank that this process is, with its record of a failure for its parent.
 int run_here(const Topology& topology, const RankMain& rank_main, const StartOptions& options) {
   log::open(options.level, topology.rank, log_file(options.folder, topology.rank));
-  Signals signals;
+  Signals signals(options.usr1);
   report_what_no_one_catches(topology);
   Heartbeats beats(1);  // which the ranks of the other processes see
   auto hooks = signal_hooks(signals);
@@ -68,9 +85,11 @@ int run_here(const Topology& topology, const RankMain& rank_main, const StartOpt
 // all wait for it alike, and only they can tell who does not.
 int run_node(const Topology& node, int ranks, const RankMain& rank_main,
              const StartOptions& options) {
-  if (ranks == 1) return run_here(rank_on_node(node, 0, 1), rank_main, options);
+  if (ranks == 1 && !options.restarts)
+    return run_here(rank_on_node(node, 0, 1), rank_main, options);
   LaunchOptions launch_options;
   launch_options.node = &node;
+  launch_options.usr1 = options.usr1;
   const auto one_rank = [&](const Topology& topology) {
     return run_here(topology, rank_main, options);
   };
@@ -84,6 +103,7 @@ LaunchOptions launch_options_of(const TimeoutSpec& timeout, const StartOptions& 
   launch.heartbeats = &heartbeats;
   launch.start_seconds = timeout.start.count;
   launch.step_seconds = timeout.step.count;
+  launch.usr1 = options.usr1;
   launch.log_file = [&options](int rank) { return log_file(options.folder, rank); };
   return launch;
 }
@@ -105,7 +125,7 @@ int start_ranks(const Recipe& recipe, const Placement& placement, const Topology
   const auto launched = launch_options_of(recipe.parallel.timeout, options, heartbeats);
   const auto one_rank = [&](const Topology& topology) {
     log::open(options.level, topology.rank, log_file(options.folder, topology.rank));
-    Signals signals;
+    Signals signals(options.usr1);
     auto hooks = signal_hooks(signals);
     hooks.beat = [&](std::int64_t step, const char* phase) {
       heartbeats.beat(topology.rank, step, phase);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/output/log.h"
+#include "launch/signals.h"
 #include "launch/topology.h"
 #include "recipe/recipe.h"
 #include "train/loop/loop.h"
@@ -20,6 +21,8 @@ struct StartOptions {
   std::string folder;          // of log.txt and log.rankN.txt; empty: no log files
   const Node* tree = nullptr;  // the recipe as layered, for the places of errors
   bool makes_logs = false;     // without `folder`: in the one that rank 0 makes
+  Usr1 usr1 = Usr1::saves;
+  bool restarts = false;  // this process is to outlive the one rank of its node too
 };
 
 /// Joins where another launcher started this process (`outer`); otherwise runs one rank

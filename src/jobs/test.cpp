@@ -145,7 +145,7 @@ std::vector<Row> rows_of(const Tested& tested) {
   return rows;
 }
 
-void print_table(const std::vector<Tested>& all) {
+void print_tested(const std::vector<Tested>& all) {
   std::vector<Row> rows{{"recipe", "metric", "value", "expected", "verdict", "time"}};
   for (const auto& tested : all)
     for (auto& row : rows_of(tested)) rows.push_back(std::move(row));
@@ -166,7 +166,7 @@ int test(const Arguments& arguments) {
     if (asked != 0) worst = 128 + asked;
     if (code > 128 || asked != 0) break;  // a signal ends it all
   }
-  print_table(all);
+  print_tested(all);
   return worst;
 }
 

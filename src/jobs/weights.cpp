@@ -1,6 +1,5 @@
 // `weights list [MODEL]`, `weights get MODEL [NAME]` and `weights check`: published weights.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <filesystem>
 
@@ -9,8 +8,6 @@
 #include "base/files/files.h"
 #include "base/json.h"
 #include "base/output/print.h"
-#include "base/output/table_text.h"
-#include "base/output/terminal.h"
 #include "base/text.h"
 #include "cli/verb.h"
 #include "jobs/published.h"
@@ -90,8 +87,7 @@ int list_weights(const Arguments& arguments) {
   std::vector<std::vector<std::string>> lines{
       {"model", "weights", "top-1", "size", "publisher", "license", ""}};
   for (const auto& weights : rows) lines.push_back(weights_line(weights));
-  for (const auto& line : table_lines(lines, terminal_columns(STDOUT_FILENO)))
-    print_shown("%s\n", line.c_str());
+  print_table(lines);
   print_shown("here: in %s\n", weights_folder().c_str());
   return 0;
 }

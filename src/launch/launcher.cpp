@@ -115,7 +115,7 @@ class Launcher {
   // Ranks that another process signaled agree among themselves, save, and leave with its number.
   void agree_with(const Ending& ending) {
     if (failed_at_ > 0 || ending.failure || ending.killed_by != 0) return;
-    for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGPIPE})
+    for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGPIPE})
       if (ending.code == 128 + signal) agreed_ = signal;
   }
 
@@ -242,7 +242,7 @@ class Launcher {
   }
 
   const LaunchOptions& options_;
-  SignalRelay signals_{SIGSTOP};
+  SignalRelay signals_{SIGSTOP, options_.usr1};
   ScratchFolder folder_;
   std::vector<std::unique_ptr<RankProcess>> processes_;
   std::vector<Ending> endings_;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "launch/heartbeat.h"
+#include "launch/signals.h"
 #include "launch/topology.h"
 
 namespace ddptrain {
@@ -22,6 +23,7 @@ struct LaunchOptions {
   /// The node whose ranks these are, where there are several (Topology::is_node): they meet those
   /// of the other nodes at its address, and write where this process does. Null: no others.
   const Topology* node = nullptr;
+  Usr1 usr1 = Usr1::saves;
 };
 
 /// Runs `rank_main` in `ranks` forked processes and returns the exit code of the whole: 0, the
@@ -30,7 +32,7 @@ struct LaunchOptions {
 /// To be called before this process has a second thread or has touched torch.
 ///   SIGTERM, SIGHUP, first SIGINT   forwarded once: ranks finish the step, save and leave
 ///   second SIGINT                   ends all now (130)
-///   SIGUSR1, SIGTSTP, SIGCONT       forwarded
+///   SIGUSR1, SIGTSTP, SIGCONT       forwarded; SIGUSR1 once where it stops (Usr1)
 /// When this process dies, however it dies, so do the ranks.
 int launch(int ranks, const std::function<int(const Topology&)>& rank_main,
            const LaunchOptions& options);

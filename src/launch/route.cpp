@@ -1,6 +1,7 @@
 #include "launch/route.h"
 
 #include <arpa/inet.h>
+#include <ifaddrs.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -57,6 +58,25 @@ bool is_loopback(const std::string& address) {
   const auto list = addresses_of(address, 1, AI_NUMERICHOST);
   return list && is_loopback(*list->ai_addr);
 }
+
+std::string interface_of(const std::string& address) {
+  ifaddrs* all = nullptr;
+  if (::getifaddrs(&all) != 0) return {};
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> list(all, &::freeifaddrs);
+  for (const auto* each = list.get(); each; each = each->ifa_next) {
+    if (!each->ifa_addr) continue;
+    const auto family = each->ifa_addr->sa_family;
+    if (family != AF_INET && family != AF_INET6) continue;
+    char text[NI_MAXHOST] = "";
+    const socklen_t size = family == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6);
+    if (::getnameinfo(each->ifa_addr, size, text, sizeof text, nullptr, 0, NI_NUMERICHOST) == 0 &&
+        address == text)
+      return each->ifa_name;
+  }
+  return {};
+}
+
+bool resolves(const std::string& host) { return addresses_of(host, 1, 0) != nullptr; }
 
 std::string address_towards(const std::string& host, int port) {
   const auto list = addresses_of(host, port, 0);

@@ -15,4 +15,10 @@ bool is_loopback(const std::string& address);
 /// routes there. Empty where the name is not known, or nothing routes there. Sends nothing.
 std::string address_towards(const std::string& host, int port);
 
+/// The interface that has an address in numbers: "eth0"; empty where none has.
+std::string interface_of(const std::string& address);
+
+/// Whether this machine finds an address for a name.
+bool resolves(const std::string& host);
+
 }  // namespace ddptrain

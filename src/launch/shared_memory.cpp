@@ -17,6 +17,9 @@ SharedMemory::SharedMemory(std::size_t bytes, const char* purpose) : bytes_(byte
 
 SharedMemory::~SharedMemory() { ::munmap(data_, bytes_); }
 
+ReportedText::ReportedText()
+    : memory_(sizeof *text_, "what ranks report"), text_(new (memory_.data()) SharedText<kMost>) {}
+
 ReportedNumber::ReportedNumber()
     : memory_(sizeof *number_, "what ranks report"),
       number_(new (memory_.data()) std::atomic<std::int64_t>(0)) {}

@@ -6,6 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
+
+#include "launch/shared_text.h"
 
 namespace ddptrain {
 
@@ -22,6 +26,20 @@ class SharedMemory {
  private:
   void* data_;
   std::size_t bytes_;
+};
+
+/// A text that a rank reports.
+class ReportedText {
+ public:
+  ReportedText();
+  void set(std::string_view text) { text_->set(text); }
+  /// Empty until a rank has set it.
+  std::string get() const { return text_->get(); }
+
+ private:
+  static constexpr std::size_t kMost = 4096;  // bytes, as of a path
+  SharedMemory memory_;
+  SharedText<kMost>* text_;
 };
 
 /// A number from 1 that a rank reports.

@@ -2,11 +2,9 @@
 
 #include <ctime>
 
-#include "launch/signals.h"
-
 namespace ddptrain {
 
-SignalRelay::SignalRelay(int suspending) : suspending_(suspending) {
+SignalRelay::SignalRelay(int suspending, Usr1 usr1) : suspending_(suspending), usr1_(usr1) {
   ::sigemptyset(&taken_);
   for (const int signal : {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGUSR1, SIGTSTP, SIGCONT, SIGPIPE})
     ::sigaddset(&taken_, signal);
@@ -32,11 +30,17 @@ int SignalRelay::wait_for_signal(double seconds) const {
   return signal > 0 ? signal : 0;
 }
 
+Asked SignalRelay::first_stop(int signal) {
+  if (stop_signal_ != 0) return {};
+  stop_signal_ = signal;
+  return {Asked::stop, signal};
+}
+
 Asked SignalRelay::next(double seconds, const Send& send) {
   const int signal = wait_for_signal(seconds);
   switch (signal) {
     case SIGUSR1:
-      return {Asked::save, signal};
+      return usr1_ == Usr1::stops ? first_stop(signal) : Asked{Asked::save, signal};
     case SIGTSTP:
       send(suspending_);
       ::raise(SIGSTOP);
@@ -51,9 +55,7 @@ Asked SignalRelay::next(double seconds, const Send& send) {
       [[fallthrough]];
     case SIGTERM:
     case SIGHUP:
-      if (stop_signal_ != 0) return {};
-      stop_signal_ = signal;
-      return {Asked::stop, signal};
+      return first_stop(signal);
     default:
       return {};
   }

@@ -5,15 +5,17 @@
 
 #include <functional>
 
+#include "launch/signals.h"
+
 namespace ddptrain {
 
 /// What a signal asks of a process that watches over children.
 struct Asked {
   enum What {
     nothing,
-    save,     // SIGUSR1
+    save,     // SIGUSR1, unless that stops
     resumed,  // this process and its children were suspended, and continue
-    stop,     // the first SIGTERM, SIGINT or SIGHUP
+    stop,     // the first SIGTERM, SIGINT or SIGHUP, or SIGUSR1 where it stops
     end_now   // SIGQUIT, or SIGINT after a stop
   };
   What what = nothing;
@@ -28,7 +30,7 @@ class SignalRelay {
 
   /// `suspending` is what suspends children together with this process: SIGSTOP where they are
   /// ranks; SIGTSTP where they are runs, which suspend their ranks.
-  explicit SignalRelay(int suspending);
+  explicit SignalRelay(int suspending, Usr1 usr1 = Usr1::saves);
   ~SignalRelay();
   SignalRelay(const SignalRelay&) = delete;
   SignalRelay& operator=(const SignalRelay&) = delete;
@@ -42,8 +44,10 @@ class SignalRelay {
 
  private:
   int wait_for_signal(double seconds) const;
+  Asked first_stop(int signal);
 
   int suspending_;
+  Usr1 usr1_;
   int stop_signal_ = 0;
   sigset_t taken_{};
   sigset_t before_{};

@@ -19,6 +19,7 @@ namespace {
 // between its halves: microseconds of UTC times 128, plus the signal.
 std::atomic<std::int64_t> stop_request{0};
 std::atomic<bool> save_asked{false};
+std::atomic<bool> ends_at_once{false};
 static_assert(std::atomic<std::int64_t>::is_always_lock_free &&
               std::atomic<bool>::is_always_lock_free);
 
@@ -28,15 +29,21 @@ std::int64_t request_of(int signal) {
   return (std::int64_t{now.tv_sec} * 1'000'000 + now.tv_nsec / 1000) * 128 + signal;
 }
 
+void end_by(int signal) {
+  ::signal(signal, SIG_DFL);
+  ::kill(::getpid(), signal);
+}
+
 // The first request stays.
 void note_stop(int signal) {
   std::int64_t none = 0;
-  if (stop_request.compare_exchange_strong(none, request_of(signal)) || signal != SIGINT) return;
-  ::signal(SIGINT, SIG_DFL);
-  ::kill(::getpid(), SIGINT);
+  const bool is_first = stop_request.compare_exchange_strong(none, request_of(signal));
+  if (ends_at_once || (!is_first && signal == SIGINT)) end_by(signal);
 }
 
 void note_save(int) { save_asked = true; }
+
+constexpr int kHeld[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGPIPE};
 
 // By HeldSignals: those that were not blocked before.
 sigset_t held_back{};
@@ -59,20 +66,29 @@ void handle(int signal, void (*handler)(int)) {
 
 }  // namespace
 
-Signals::Signals() : ends_with_terminal_(!is_ignored(SIGPIPE)) {
+Signals::Signals(Usr1 usr1) : ends_with_terminal_(!is_ignored(SIGPIPE)) {
   stop_request = 0;
   save_asked = false;
   for (const int signal : {SIGTERM, SIGINT, SIGHUP})
     if (signal != SIGHUP || !is_ignored(SIGHUP)) handle(signal, note_stop);
-  handle(SIGUSR1, note_save);
+  handle(SIGUSR1, usr1 == Usr1::stops ? note_stop : note_save);
   if (ends_with_terminal_) handle(SIGPIPE, SIG_IGN);  // the log reports it, sockets return an error
   take_held();
 }
+
+EndsAtOnce::EndsAtOnce() {
+  ends_at_once = true;
+  if (const auto request = stop_request.load(); request != 0)
+    end_by(static_cast<int>(request % 128));
+}
+
+EndsAtOnce::~EndsAtOnce() { ends_at_once = false; }
 
 Signals::~Signals() {
   for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1})
     if (!is_ignored(signal)) handle(signal, SIG_DFL);
   if (ends_with_terminal_) handle(SIGPIPE, SIG_DFL);
+  stop_request = 0;
 }
 
 StopRequest Signals::stop_requested() const {
@@ -90,10 +106,10 @@ bool Signals::save_requested() { return save_asked.exchange(false); }
 HeldSignals::HeldSignals() {
   sigset_t ours;
   ::sigemptyset(&ours);
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGPIPE}) ::sigaddset(&ours, signal);
+  for (const int signal : kHeld) ::sigaddset(&ours, signal);
   ::pthread_sigmask(SIG_BLOCK, &ours, &before_);
   held_back = ours;
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGPIPE})
+  for (const int signal : kHeld)
     if (::sigismember(&before_, signal) == 1) ::sigdelset(&held_back, signal);
 }
 
@@ -108,7 +124,7 @@ HeldSignals::~HeldSignals() {
 }
 
 sigset_t without_held(sigset_t mask) {
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGPIPE})
+  for (const int signal : kHeld)
     if (::sigismember(&held_back, signal) == 1) ::sigdelset(&mask, signal);
   return mask;
 }

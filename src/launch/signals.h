@@ -13,13 +13,17 @@ struct StopRequest {
   double seconds = 0;
 };
 
+/// What SIGUSR1 asks for: a checkpoint; or, as a scheduler's warning before its time limit, a
+/// checkpoint and the end (128 + SIGUSR1).
+enum class Usr1 { saves, stops };
+
 /// While it lives, SIGTERM, SIGINT and SIGHUP ask this process to stop after the step, and SIGUSR1
-/// to save and go on: the handlers only take notes. A second SIGINT ends the process at once. A
-/// terminal that is gone (`| head`) asks to stop as SIGPIPE would, unless that was ignored before,
-/// and so does an stdout without a reader. One at a time in a process.
+/// to save and go on, or to stop too: the handlers only take notes. A second SIGINT ends the
+/// process at once. A terminal that is gone (`| head`) asks to stop as SIGPIPE would, unless that
+/// was ignored before, and so does an stdout without a reader. One at a time in a process.
 class Signals {
  public:
-  Signals();
+  explicit Signals(Usr1 usr1 = Usr1::saves);
   ~Signals();
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
@@ -31,9 +35,21 @@ class Signals {
   bool ends_with_terminal_;
 };
 
-/// Keeps SIGTERM, SIGINT, SIGHUP and SIGPIPE waiting while it lives, for a Signals or a launcher to
-/// take: a process that has made a run folder and ends before those are there leaves it behind. A
-/// SIGPIPE that was not handled is dropped: the log knows of it. In the main thread, one at a time.
+/// While it lives, what would ask a Signals to stop ends the process as if it were not handled, and
+/// so does what asked before: nothing has begun that could be saved, and the process may wait for
+/// others who never come. One at a time in a process.
+class EndsAtOnce {
+ public:
+  EndsAtOnce();
+  ~EndsAtOnce();
+  EndsAtOnce(const EndsAtOnce&) = delete;
+  EndsAtOnce& operator=(const EndsAtOnce&) = delete;
+};
+
+/// Keeps SIGTERM, SIGINT, SIGHUP, SIGUSR1 and SIGPIPE waiting while it lives, for a Signals or a
+/// launcher to take: a process that has made a run folder and ends before those are there leaves it
+/// behind. A SIGPIPE that was not handled is dropped: the log knows of it. In the main thread, one
+/// at a time.
 class HeldSignals {
  public:
   HeldSignals();

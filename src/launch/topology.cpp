@@ -61,7 +61,8 @@ void set_meeting_point(Topology& topology, const Variables& v, const std::string
   topology.address = v.has("MASTER_ADDR") ? v.text("MASTER_ADDR") : one_node ? "127.0.0.1" : host;
   if (topology.address.empty()) v.required("MASTER_ADDR");
   topology.port = v.number_or("MASTER_PORT", port);
-  if (!v.has("MASTER_ADDR") && !one_node)
+  topology.address_is_derived = !v.has("MASTER_ADDR");
+  if (topology.address_is_derived && !one_node)
     topology.named_by = "the job's first host; MASTER_ADDR and MASTER_PORT name another";
 }
 
@@ -217,8 +218,9 @@ Topology from_mpi(const Mpi& names, const Variables& v) {
   return checked(topology, v);
 }
 
-/// Nodes and ranks by the launcher of this process; nothing where it sets none.
-std::optional<Topology> started_by_another(const Environment& environment) {
+}  // namespace
+
+std::optional<Topology> topology_of_launcher(const Environment& environment) {
   const Variables v(environment, "torchrun");
   const auto mpi = [&](const Mpi& names) {
     return from_mpi(names, Variables(environment, names.launcher));
@@ -240,11 +242,9 @@ std::optional<Topology> started_by_another(const Environment& environment) {
   return {};
 }
 
-}  // namespace
-
 Topology topology_from(const Environment& environment) {
   if (asks_for_single_node(environment)) return {};
-  if (const auto found = started_by_another(environment)) return *found;
+  if (const auto found = topology_of_launcher(environment)) return *found;
   refuse_several_nodes(environment);
   return {};
 }

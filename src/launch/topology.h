@@ -1,6 +1,7 @@
 // Who we are among the processes of a run, read from the environment.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "launch/variables.h"
@@ -8,6 +9,9 @@
 namespace ddptrain {
 
 class Heartbeats;
+
+/// In a run_id, before the number of a start of the same run after a failure.
+inline constexpr const char* kRestartMark = " restart ";
 
 /// The place of this process. `store` is the folder of a FileStore when we launched the ranks
 /// ourselves; `address` and `port` name a TCPStore when another launcher did.
@@ -21,6 +25,7 @@ struct Topology {
   int port = 0;
   /// What named both, for messages.
   std::string named_by = "MASTER_ADDR and MASTER_PORT";
+  bool address_is_derived = false;  // from the job: no variable names it
   bool store_is_served =
       false;           // torchrun's agent already serves the TCPStore: every rank is a client
   std::string run_id;  // keeps stores of different runs and restarts apart
@@ -38,6 +43,10 @@ struct Topology {
 /// way that is not read (launch/several_nodes.h): a rank never trains alone by mistake.
 Topology topology_from_environment();
 Topology topology_from(const Environment& environment);
+
+/// What a launcher's variables say; nothing where it sets none. An Error as above where they are
+/// half set.
+std::optional<Topology> topology_of_launcher(const Environment& environment);
 
 /// A rank of a node that starts `local_world` of them.
 Topology rank_on_node(const Topology& node, int local_rank, int local_world);

@@ -41,6 +41,12 @@ class Module {
 
   /// Whether this is a normalization layer, whose parameters recipes may exempt from weight decay.
   virtual bool is_norm() const { return false; }
+  /// Whether all that it computes is run by observed_block (models/blocks.h) or run_block, and
+  /// nothing else reads its parameters in a forward pass.
+  virtual bool is_block() const { return false; }
+  /// Of its own parameters those that every forward pass under autocast casts to autocast's type
+  /// (torch.autocast's lists), and reads in no other. May have undefined ones among them.
+  virtual std::vector<at::Tensor> autocast_parameters() const { return {}; }
   /// From now on a batch norm uses its running statistics in training too, and leaves them alone.
   virtual void keep_statistics(bool) {}
 

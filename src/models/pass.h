@@ -50,6 +50,7 @@ class AuxiliaryOutputs {
   std::vector<Weighted> all_;
 };
 
+class Blocks;
 class Carried;
 
 /// Randomness in a model is a function of (seed, step, module path, row in the global batch), so it
@@ -74,6 +75,7 @@ struct Pass {
   /// Puts this thread into the numerics of the pass (autocast) while the result lives, where a
   /// block is computed again after the pass. Empty: there are none.
   std::function<std::shared_ptr<void>()> numerics = {};
+  Blocks* blocks = nullptr;  // models/blocks.h; null: blocks are parts as others
 };
 
 }  // namespace ddptrain

@@ -26,6 +26,7 @@ class BlockAgain : public torch::CustomClassHolder {
     pass_.penalty = nullptr;
     pass_.auxiliary = nullptr;
     pass_.carried = nullptr;
+    pass_.blocks = nullptr;
   }
 
   at::Tensor run(const at::Tensor& input) { return forward_(input, pass_); }
@@ -75,10 +76,8 @@ struct RecomputedBlock : public torch::autograd::Function<RecomputedBlock> {
   }
 };
 
-}  // namespace
-
-at::Tensor run_block(const Module& block, const at::Tensor& input, const Pass& pass,
-                     const Forward& forward) {
+at::Tensor run_recomputed(const Module& block, const at::Tensor& input, const Pass& pass,
+                          const Forward& forward) {
   variable_list parameters;
   if (pass.recompute && at::GradMode::is_enabled())
     for (const auto& named : block.named_parameters())
@@ -87,6 +86,15 @@ at::Tensor run_block(const Module& block, const at::Tensor& input, const Pass& p
   if (!pass.recompute || !at::GradMode::is_enabled() || !learns) return forward(input, pass);
   return RecomputedBlock::apply(input, at::TensorList(parameters),
                                 c10::make_intrusive<BlockAgain>(forward, pass));
+}
+
+}  // namespace
+
+at::Tensor run_block(const Module& block, const at::Tensor& input, const Pass& pass,
+                     const Forward& forward) {
+  return observed_block(block, input, pass, [&](const at::Tensor& given, const Pass& now) {
+    return run_recomputed(block, given, now, forward);
+  });
 }
 
 at::Tensor run_block(Module& block, const at::Tensor& input, const Pass& pass) {

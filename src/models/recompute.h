@@ -7,14 +7,14 @@
 #include <functional>
 #include <vector>
 
-#include "models/module.h"
+#include "models/blocks.h"
 
 namespace ddptrain {
 
-/// Runs a block of a model: `forward` of an input [rows, ...] under a pass. Where the pass asks for
-/// it (Pass::recompute), only the input is kept, and the backward pass calls `forward` again with
-/// Pass::repeated set; otherwise this is `forward(input, pass)`. Gradients are the same to the last
-/// bit. `block` owns the parameters that `forward` uses.
+/// Runs a block of a model, which Pass::blocks observes: `forward` of an input [rows, ...] under a
+/// pass. Where the pass asks for it (Pass::recompute), only the input is kept, and the backward
+/// pass calls `forward` again with Pass::repeated set; otherwise this is `forward(input, pass)`.
+/// Gradients are the same to the last bit. `block` owns the parameters that `forward` uses.
 at::Tensor run_block(const Module& block, const at::Tensor& input, const Pass& pass,
                      const std::function<at::Tensor(const at::Tensor&, const Pass&)>& forward);
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "config/catalog.h"
+#include "optim/shared_gradients.h"
 
 namespace ddptrain {
 
@@ -22,13 +23,17 @@ class Clip {
   /// `overflow` as in scale_gradients(). The norm is a tensor without dimensions, or undefined.
   virtual at::Tensor operator()(const std::vector<at::Tensor>& gradients, const at::Tensor& scale,
                                 at::Tensor& overflow) const = 0;
+  /// From now on the gradients are this rank's part of those that are clipped together.
+  void share(const SharedGradients& shared) { shared_ = shared; }
+
+ protected:
+  const SharedGradients& shared() const { return shared_; }
+
+ private:
+  SharedGradients shared_;
 };
 
 template <>
 const Catalog<Clip>& catalog<Clip>();
-
-/// The p-norm of all entries of all tensors (not none) as one vector, without dimensions, on their
-/// device.
-at::Tensor gradient_norm(const std::vector<at::Tensor>& gradients, double p = 2);
 
 }  // namespace ddptrain

@@ -1,8 +1,6 @@
 // torch.nn.utils.clip_grad_norm_: all gradients as one vector of a largest length.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/_foreach_mul.h>
-#include <ATen/ops/_foreach_norm.h>
-#include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/stack.h>
 
 #include <cmath>
@@ -13,11 +11,6 @@
 #include "optim/scaling.h"
 
 namespace ddptrain {
-
-at::Tensor gradient_norm(const std::vector<at::Tensor>& gradients, double p) {
-  return at::linalg_vector_norm(at::stack(at::_foreach_norm(gradients, p)), p);
-}
-
 namespace {
 
 class NormClip final : public Clip {
@@ -40,19 +33,19 @@ class NormClip final : public Clip {
 
   /// One pass reads the gradients and, only where there is something to do, one scales them.
   double operator()(const std::vector<at::Tensor>& gradients, double scale) const override {
-    if (gradients.empty()) return 0;
-    const auto norm = gradient_norm(gradients, p_).mul(std::abs(scale));
+    if (is_of_none(gradients)) return 0;
+    const auto norm = gradient_norm(gradients, p_, shared()).mul(std::abs(scale));
     const auto both = at::stack({norm, norm.add(1e-6).reciprocal().mul(max_)}).to(at::kCPU);
     const double fit = both[1].item<double>();
     const double factor = fit > 1 ? scale : scale * fit;  // not a number stays one, as in torch
-    if (factor != 1) at::_foreach_mul_(gradients, factor);
+    if (factor != 1 && !gradients.empty()) at::_foreach_mul_(gradients, factor);
     return both[0].item<double>();
   }
 
   at::Tensor operator()(const std::vector<at::Tensor>& gradients, const at::Tensor& scale,
                         at::Tensor& overflow) const override {
-    if (gradients.empty()) return {};
-    const auto raw = gradient_norm(gradients, p_);
+    if (is_of_none(gradients)) return {};
+    const auto raw = gradient_norm(gradients, p_, shared());
     const auto norm = raw.mul(scale.abs().to(raw.scalar_type()));
     const auto fit = norm.add(1e-6).reciprocal().mul(max_).clamp_max(1);
     scale_gradients(gradients, scale * fit, overflow);
@@ -60,6 +53,10 @@ class NormClip final : public Clip {
   }
 
  private:
+  bool is_of_none(const std::vector<at::Tensor>& gradients) const {
+    return gradients.empty() && !shared().ranks;
+  }
+
   double max_;
   double p_;
 };

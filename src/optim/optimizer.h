@@ -11,6 +11,7 @@
 
 #include "config/catalog.h"
 #include "models/module.h"
+#include "optim/shared_gradients.h"
 
 namespace ddptrain {
 
@@ -63,6 +64,10 @@ class Optimizer {
   /// step that a graph has repeated may come after the next such step.
   virtual void was_refused() {}
 
+  /// From now on the parameters are this rank's of those that are moved together; all ranks call
+  /// step() together.
+  virtual void share(const SharedGradients&) {}
+
   /// For a graph of the device that repeats step(); null: none can.
   virtual StepCapture* step_capture() { return nullptr; }
 
@@ -71,8 +76,8 @@ class Optimizer {
   virtual std::vector<NamedTensor> state() const = 0;
 
   /// What a checkpoint keeps, whatever the number of ranks: the state of all parameters, complete
-  /// on rank 0. All ranks call it together: an optimizer that has the state of some parameters on
-  /// another rank gathers it here.
+  /// on every rank. All ranks call it together: an optimizer that has the state of some parameters
+  /// on another rank gathers it here.
   virtual std::vector<NamedTensor> gather_state() const { return state(); }
   /// Takes what `gather_state` gave, as much of it as belongs on this rank, and refuses what does
   /// not fit; without tensors the optimizer is as before its first step.

@@ -4,16 +4,28 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace ddptrain {
 
-enum class Mode { none, dp, ddp };
+enum class Mode { none, dp, ddp, zero1, zero2, fsdp };
 std::span<const std::string_view> names(Mode);
+std::string_view name_of(Mode mode);
+/// Those with ranks, from the one that shares nothing to the one that shares all.
+std::span<const Mode> modes_of_ranks();
+/// Those that a check compares with one process: the plain one of ranks, and a recipe's own.
+std::vector<Mode> compared_modes(Mode own);
+/// Whether a table says it next to a number of devices: not of one device or of plain ranks.
+bool is_worth_a_word(Mode mode);
 /// What each one is, for `describe` and the schema.
 std::string_view modes_sentence();
 
 /// A process for each device, which meet in collectives.
 bool has_ranks(Mode mode);
+/// Ranks of which each has a part of the optimizer's state, at least.
+bool has_shards(Mode mode);
+/// Those that have parts of gradients, too, unit by unit: zero2 and fsdp.
+bool has_units(Mode mode);
 /// One process with a copy of the model on each device.
 bool has_replicas(Mode mode);
 /// One of the two; otherwise one device trains.

@@ -27,6 +27,9 @@ struct ModelFacts {
   std::vector<Block> blocks;  // from input to output
   std::int64_t parameters = 0;
   std::int64_t training = 0;      // of them, those that train in the first stage
+  std::int64_t root = 0;          // of them, those in none of the blocks that zero2 and fsdp share
+  std::int64_t largest = 0;       // of the largest such block
+  std::int64_t cast = 0;          // of those in blocks, what travels in autocast's type
   std::int64_t flops = 0;         // of a forward pass, per sample; a multiply-add counts as two
   std::int64_t weight_bytes = 0;  // parameters and buffers
   std::int64_t gradient_bytes = 0;

@@ -31,8 +31,23 @@ std::span<const std::string_view> names(OnRankFailure) {
   return words;
 }
 
+std::span<const std::string_view> names(CheckpointFiles) {
+  static constexpr std::array<std::string_view, 2> words{"shared", "per_rank"};
+  return words;
+}
+
 std::span<const std::string_view> names(ForwardPrecision) {
   static constexpr std::array<std::string_view, 3> words{"fp32", "bf16", "fp16"};
+  return words;
+}
+
+std::span<const std::string_view> names(Sums) {
+  static constexpr std::array<std::string_view, 2> words{"backend", "ordered"};
+  return words;
+}
+
+std::span<const std::string_view> names(ShardReduce) {
+  static constexpr std::array<std::string_view, 2> words{"each", "last"};
   return words;
 }
 
@@ -174,17 +189,6 @@ void TrainSpec::fields(Fields& f) {
     {.doc = "Compute threads per rank; auto shares the cores and gives small work one.", .min = 1});
 }
 
-void Devices::fields(Fields& f) {
-  f("count", count, {.doc = "How many devices; on the CPU, ranks or replicas.", .min = 1});
-  f("ids", ids, {.doc = "Which CUDA devices; empty means the first ones.", .min = 0});
-}
-
-void TimeoutSpec::fields(Fields& f) {
-  f("start", start, {.doc = "How long ranks wait for each other at the start.", .unit = "time"});
-  f("step", step,
-    {.doc = "How long a rank waits in a collective before the run ends.", .unit = "time"});
-}
-
 void PowerSgdSpec::fields(Fields& f) {
   f("rank", rank, {.doc = "Rank of the matrices that stand for a gradient.", .min = 1});
   f("start", start, {.doc = "Until then gradients travel whole.", .in_steps = true});
@@ -224,20 +228,16 @@ void DdpSpec::fields(Fields& f) {
   f("comm", comm, {.doc = "How gradients travel between ranks."});
 }
 
-void ParallelSpec::fields(Fields& f) {
-  f("mode", mode, {.doc = modes_sentence()});
-  f("device", device, {.doc = "auto takes CUDA where there is a GPU."});
-  f("devices", devices, {.doc = "How many devices or which: auto, 2, or [0, 2]."});
-  f("sync_bn", sync_bn,
-    {.doc =
-         "Batch-norm statistics over all devices; auto: where the model has batch norm and there "
-         "are several."});
-  f("ddp", ddp, {.doc = "Options of mode ddp, named as in PyTorch."});
-  f("affinity", affinity,
-    {.doc = "cores: each rank and its loading threads run on their own share of the machine's "
-            "cores, those of one NUMA node where it has several, near its GPU; none: where the "
-            "system puts them."});
-  f("timeout", timeout, {.doc = "How long ranks wait for each other."});
+void ShardSpec::fields(Fields& f) {
+  f("group", group,
+    {.doc = "Ranks that have a model together; auto: all ranks. With fewer, such as those of a "
+            "node, each group has a whole model, and groups exchange gradients alone.",
+     .min = 1,
+     .unit = "ranks"});
+  f("reduce", reduce,
+    {.doc = "After which micro-batches of a step gradients are summed over ranks: each, so that a "
+            "rank keeps its slice of the sums alone; last, which sends them once, keeps whole "
+            "gradients meanwhile, and adds up in ddp's order."});
 }
 
 void TtaSpec::fields(Fields& f) {
@@ -287,6 +287,27 @@ void CheckpointSpec::fields(Fields& f) {
   f("keep_best", keep_best,
     {.doc = "Also keep the best one by a metric; null keeps none.",
      .example = "{metric: accuracy}"});
+  f("files", files,
+    {.doc = "shared: all ranks write the same files, which other programs open at once. per_rank: "
+            "each rank writes a file of its own, for file systems on which two machines cannot "
+            "write one file, such as NFS. auto: per_rank where several machines write to such a "
+            "file system, else shared."});
+  f("file_size", file_size,
+    {.doc = "Tensors of more bytes are in several files, as transformers has them.",
+     .example = "5 GB"});
+  f("local", local,
+    {.doc = "Also save to a disk of each node, more often. A resumed run takes the newest "
+            "checkpoint that the nodes have together; null saves none.",
+     .example = "{dir: /scratch/checkpoints, every: 5 min}"});
+}
+
+void LocalCheckpointSpec::fields(Fields& f) {
+  f("dir", dir,
+    {.doc = "A folder on a disk of the node; on several nodes, of each.",
+     .required = true,
+     .path = true,
+     .example = "/scratch/checkpoints"});
+  f("every", every, {.doc = "How often to save there."});
 }
 
 void LogSpec::fields(Fields& f) {

@@ -146,6 +146,22 @@ struct DdpSpec {
   void fields(Fields& f);
 };
 
+/// In which order ranks' gradients are summed.
+enum class Sums { backend, ordered };
+std::span<const std::string_view> names(Sums);
+
+/// After which of a step's micro-batches zero2 and fsdp sum gradients over ranks.
+enum class ShardReduce { each, last };
+std::span<const std::string_view> names(ShardReduce);
+
+/// Among how many ranks zero2 and fsdp share what each rank has a part of.
+struct ShardSpec {
+  Auto<std::int64_t> group;  // auto: all; else groups of so many ranks have the same
+  ShardReduce reduce = ShardReduce::each;
+  static constexpr std::string_view shorthand = "group";
+  void fields(Fields& f);
+};
+
 /// Whether ranks are bound to cores of their own.
 enum class Affinity { none, cores };
 std::span<const std::string_view> names(Affinity);
@@ -156,8 +172,13 @@ struct ParallelSpec {
   Devices devices;
   Auto<bool> sync_bn = false;
   DdpSpec ddp;
+  ShardSpec shard;
+  Sums sums = Sums::backend;
   Affinity affinity = Affinity::none;
+  Auto<std::int64_t> nodes;               // auto: as a launcher says, else one
+  std::optional<std::string> rendezvous;  // null: as a launcher says
   TimeoutSpec timeout;
+  std::int64_t restarts = 0;  // of all ranks after a failure; 0: as policy.on_rank_failure says
   void fields(Fields& f);
 };
 
@@ -191,10 +212,24 @@ struct KeepBestSpec {
   void fields(Fields& f);
 };
 
+/// Whether the ranks that write a checkpoint share its files, or each has one of its own.
+enum class CheckpointFiles { shared, per_rank };
+std::span<const std::string_view> names(CheckpointFiles);
+
+/// More frequent checkpoints on a disk of each node.
+struct LocalCheckpointSpec {
+  std::string dir;
+  Duration every{5 * 60, Duration::Unit::seconds};
+  void fields(Fields& f);
+};
+
 struct CheckpointSpec {
   Duration every = epochs(1);
   std::int64_t keep_last = 2;
   std::optional<KeepBestSpec> keep_best;
+  Auto<CheckpointFiles> files;               // auto: as the file system needs it
+  Size file_size{5'000'000'000};             // largest file of tensors
+  std::optional<LocalCheckpointSpec> local;  // null: none
   void fields(Fields& f);
 };
 

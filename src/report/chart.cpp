@@ -42,8 +42,13 @@ struct Range {
   }
 };
 
+/// By more than rounding errors, as those of an averaged rate.
+bool differ(double low, double high) {
+  return high - low > 1e-9 * std::max(std::abs(low), std::abs(high));
+}
+
 Range widened(Range range) {
-  if (range.high > range.low) return range;
+  if (differ(range.low, range.high)) return range;
   const double margin = range.low == 0 ? 1 : std::abs(range.low) * 0.05;
   return {range.low - margin, range.high + margin};
 }
@@ -231,7 +236,7 @@ Points thinned(const Points& points, std::size_t most) {
 std::vector<double> ticks(double low, double high, int count) {
   std::vector<double> found;
   const double rough = (high - low) / count;
-  if (!(rough > 0) || !std::isfinite(rough)) return found;
+  if (!differ(low, high) || !std::isfinite(rough)) return found;
   const double power = std::pow(10, std::floor(std::log10(rough)));
   double step = 10 * power;
   for (const double factor : {5.0, 2.0, 1.0})

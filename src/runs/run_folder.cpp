@@ -154,14 +154,22 @@ bool has_finished(const RunJson& run) {
          run.exit_code == static_cast<int>(Exit::expect);
 }
 
-bool is_unfinished(const std::string& folder, const std::string& recipe_text) {
+bool is_unfinished(const std::string& folder) {
   try {
     const auto run = read_run_json(folder);
-    const bool same = run.recipe_digest ? *run.recipe_digest == recipe_digest(recipe_text)
-                                        : read_text(folder + "/" + kRecipeYaml) == recipe_text;
-    return same && has_begun(run) && !has_finished(run) && !is_locked(folder);
+    return has_begun(run) && !has_finished(run) && !is_locked(folder);
   } catch (const Error&) {
     return false;  // not a run of ours, or cut while it was being made
+  }
+}
+
+bool is_of_recipe(const std::string& folder, const std::string& recipe_text) {
+  try {
+    const auto run = read_run_json(folder);
+    return run.recipe_digest ? *run.recipe_digest == recipe_digest(recipe_text)
+                             : read_text(folder + "/" + kRecipeYaml) == recipe_text;
+  } catch (const Error&) {
+    return false;
   }
 }
 
@@ -270,11 +278,18 @@ RunRecord run_end(const std::string& folder) {
   return run;
 }
 
+std::vector<std::string> unfinished_runs(const std::string& runs, const std::string& name) {
+  auto found = numbered_runs(fs::absolute(runs).lexically_normal().string() + "/" + name);
+  std::vector<std::string> unfinished;
+  for (auto run = found.rbegin(); run != found.rend(); ++run)
+    if (is_unfinished(run->second)) unfinished.push_back(run->second);
+  return unfinished;
+}
+
 std::optional<std::string> unfinished_run(const std::string& runs, const std::string& name,
                                           const std::string& recipe_text) {
-  auto found = numbered_runs(fs::absolute(runs).lexically_normal().string() + "/" + name);
-  for (auto run = found.rbegin(); run != found.rend(); ++run)
-    if (is_unfinished(run->second, recipe_text)) return run->second;
+  for (const auto& folder : unfinished_runs(runs, name))
+    if (is_of_recipe(folder, recipe_text)) return folder;
   return {};
 }
 

@@ -95,8 +95,11 @@ void set_checkpoints_aside(const std::string& folder);
 /// How a run that was made here ended. An Error (Exit::data) where its run.json cannot be read.
 RunRecord run_end(const std::string& folder);
 
-/// The newest run of `runs`/NAME with the same resolved recipe that ended before it was done and
-/// that no process works on.
+/// The runs of `runs`/NAME that ended before they were done and that no process works on, the
+/// newest first.
+std::vector<std::string> unfinished_runs(const std::string& runs, const std::string& name);
+
+/// The newest of them with the same resolved recipe.
 std::optional<std::string> unfinished_run(const std::string& runs, const std::string& name,
                                           const std::string& recipe_text);
 

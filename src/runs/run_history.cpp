@@ -96,6 +96,7 @@ void add_event(RunHistory& run, const RunEvent& event) {
   const auto step = static_cast<double>(*event.step);
   const auto& kind = event.kind;
   run.step = kind == "resume" ? step : std::max(run.step, step);
+  if (kind == "resume") run.resumed.push_back(*event.step);
   if (kind == "resume") drop_after(run.steps, step), drop_after(run.evaluated, step);
   if (kind == "resume")
     std::erase_if(run.texts, [&](const TextsAtStep& each) { return each.step > step; });

@@ -38,6 +38,7 @@ struct RunHistory {
   ScoredWeights test_weights = {};
   NamedValues phases;                 // seconds of "train", "evaluation", ...; of all starts
   std::vector<std::string> warnings;  // each once, at most 1,000
+  std::vector<std::int64_t> resumed;  // the steps after which it continued, in their order
   double step = 0;                    // optimizer steps made, as far as is known
   double samples_per_second = 0;      // of the last log period; 0: not known
   std::int64_t torn = 0;              // lines that cannot be read

@@ -19,6 +19,7 @@ struct SamplerContext {
   std::vector<std::int64_t> lengths = {};  // Dataset::length; empty: all alike
   std::int64_t global = 1;
   std::function<std::int64_t(std::int64_t)> label = {};  // of a sample; -1 where it has not one
+  std::function<std::int64_t(std::int64_t)> shard = {};  // that a sample lies in; -1: none
 };
 
 class Sampler {

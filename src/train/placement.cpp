@@ -245,7 +245,12 @@ Recipe resolved(Recipe recipe, const Placement& placement) {
   settle_numerics(recipe.train, placement.traits, convolves(recipe));
   if (recipe.eval.batch.automatic())
     recipe.eval.batch = Auto<std::int64_t>(usual_eval_batch(placement.batch.global));
-  recipe.output.dir = std::filesystem::absolute(recipe.output.dir).lexically_normal().string();
+  const auto absolute = [](const std::string& folder) {
+    return std::filesystem::absolute(folder).lexically_normal().string();
+  };
+  recipe.output.dir = absolute(recipe.output.dir);
+  if (recipe.checkpoint.local)
+    recipe.checkpoint.local->dir = absolute(recipe.checkpoint.local->dir);
   return recipe;
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 Requests requests_of(const at::Tensor& tensor) {
   const double* at = tensor.const_data_ptr<double>();
-  return {{static_cast<int>(at[0]), at[1]}, at[2] > 0, at[3] > 0, at[4] > 0, at[5] > 0};
+  return {{static_cast<int>(at[0]), at[1]}, at[2] > 0, at[3] > 0, at[4] > 0, at[5] > 0, at[6] > 0};
 }
 
 bool is_earlier(const StopRequest& a, const StopRequest& b) {
@@ -38,6 +38,7 @@ bool succeeds(const std::function<void()>& work) {
 void Requests::add(const Requests& other) {
   if (is_earlier(other.stop, stop)) stop = other.stop;
   save = save || other.save;
+  save_local = save_local || other.save_local;
   evaluate = evaluate || other.evaluate;
   time_up = time_up || other.time_up;
   data_lost = data_lost || other.data_lost;
@@ -45,11 +46,11 @@ void Requests::add(const Requests& other) {
 
 Requests agree(Group& group, const Requests& mine) {
   if (group.size() == 1) return mine;
-  const auto tensor =
-      at::tensor({static_cast<double>(mine.stop.signal), mine.stop.seconds,
-                  static_cast<double>(mine.save), static_cast<double>(mine.evaluate),
-                  static_cast<double>(mine.time_up), static_cast<double>(mine.data_lost)},
-                 at::kDouble);
+  const auto tensor = at::tensor(
+      {static_cast<double>(mine.stop.signal), mine.stop.seconds, static_cast<double>(mine.save),
+       static_cast<double>(mine.save_local), static_cast<double>(mine.evaluate),
+       static_cast<double>(mine.time_up), static_cast<double>(mine.data_lost)},
+      at::kDouble);
   Requests all;
   for (const auto& each : group.all_gather(tensor)) all.add(requests_of(each));
   return all;

@@ -11,13 +11,16 @@ namespace ddptrain {
 
 /// Requests of one rank, or of all after they have agreed.
 struct Requests {
-  StopRequest stop;        // save and leave
-  bool save = false;       // a checkpoint now
-  bool evaluate = false;   // an evaluation now
-  bool time_up = false;    // the run's duration is over
-  bool data_lost = false;  // a mapped file was cut: save and fail
+  StopRequest stop;         // save and leave
+  bool save = false;        // a checkpoint now
+  bool save_local = false;  // one on the disks of the nodes
+  bool evaluate = false;    // an evaluation now
+  bool time_up = false;     // the run's duration is over
+  bool data_lost = false;   // a mapped file was cut: save and fail
 
-  bool any() const { return stop.signal != 0 || save || evaluate || time_up || data_lost; }
+  bool any() const {
+    return stop.signal != 0 || save || save_local || evaluate || time_up || data_lost;
+  }
   /// Asks for what `other` asks, too; of two stop signals the first one counts.
   void add(const Requests& other);
 };

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "checkpoint/manifest.h"
+#include "checkpoint/saving/save.h"
 #include "checkpoint/verify.h"
 #include "tensors.h"
 
@@ -31,13 +32,6 @@ std::string refused_checkpoint(const std::string& folder) {
     return error.what();
   }
   return "";
-}
-
-std::vector<std::string> names_in(const std::string& folder) {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(folder)) names.push_back(entry.path().filename());
-  std::sort(names.begin(), names.end());
-  return names;
 }
 
 void expect_equal(const std::vector<NamedTensor>& a, const std::vector<NamedTensor>& b) {
@@ -96,9 +90,9 @@ TEST(Checkpoint, WithADamagedTensorNamesIt) {
   auto bytes = read_bytes(file);
   bytes.back() = static_cast<char>(bytes.back() ^ 1);  // the narrowest, last-laid tensor
   write_bytes(file, bytes);
-  EXPECT_EQ(
-      refused_checkpoint(path),
-      "'" + file + "' is damaged: its sha256 is not that of MANIFEST.json (tensor 'conv.bias')");
+  EXPECT_EQ(refused_checkpoint(path),
+            "'" + file +
+                "' is damaged: its checksums are not those of MANIFEST.json (tensor 'conv.bias')");
 }
 
 TEST(Checkpoint, CutAnywhereNamesTheFile) {

@@ -53,7 +53,8 @@ std::string refused_manifest(const std::string& members) {
 }
 
 TEST(Manifest, OfAnotherFormatIsRefused) {
-  EXPECT_EQ(refused_manifest("\"format\": 2, "), "'M' has format 2, this program reads format 1");
+  EXPECT_EQ(refused_manifest("\"format\": 4, "),
+            "'M' has format 4, this program reads formats 1 to 3");
   EXPECT_THAT(refused_manifest(""), testing::StartsWith("'M' is no manifest of a checkpoint: "));
 }
 

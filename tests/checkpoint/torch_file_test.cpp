@@ -1,5 +1,5 @@
 // Files of torch_files/, which Python's torch wrote (make.py there says what is in them).
-#include "checkpoint/torch_file.h"
+#include "checkpoint/pytorch/torch_file.h"
 
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>

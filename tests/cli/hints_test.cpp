@@ -166,8 +166,7 @@ TEST(Keys, AreSoughtNearTheirPlaceFirst) {
            std::pair("model: {type: resnet18, weight: a.pth}", "did you mean 'weights'?"),
            std::pair("model: {type: resnet18, classes: 10}", "did you mean 'num_classes'?"),
            std::pair("checkpoint: {last: 3}", "did you mean 'keep_last'?"),
-           std::pair("parallel: {nodes: 2}",
-                     "here it is 'parallel.mode', as in 'ddp'; torchrun, srun or mpirun"),
+           std::pair("parallel: {num_nodes: 2}", "here it is 'parallel.nodes'"),
            std::pair("momentum: 0.9", "did you mean 'optimizer.momentum'?"),
        })
     EXPECT_THAT(answer_to(written), testing::HasSubstr(part)) << written << "\n"

@@ -134,6 +134,55 @@ TEST(Join, NamesWhoDidNotCome) {
   EXPECT_THAT(messages[0], HasSubstr("rank 2, 3 of 4 did not come within 100 ms"));
 }
 
+/// Rank `rank` of two nodes that meet at an address.
+Topology at_an_address(int rank, const std::string& address, int port) {
+  Topology topology;
+  topology.rank = rank;
+  topology.world = 2;
+  topology.address = address;
+  topology.port = port;
+  topology.named_by = "--address";
+  topology.run_id = "test";
+  return topology;
+}
+
+std::string message_of_joining(const Topology& topology) {
+  try {
+    JoinOptions options;
+    options.start = 300ms;
+    join(topology, options);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Exit::device);
+    return error.what();
+  }
+  return "joined";
+}
+
+// RFC 6761: no resolver knows names below 'invalid'.
+TEST(Join, NamesAHostThatIsNotKnown) {
+  for (const int rank : {0, 1})
+    EXPECT_EQ(message_of_joining(at_an_address(rank, "node0.invalid", 29555)),
+              "rank " + std::to_string(rank) +
+                  " cannot reach the meeting point 'node0.invalid:29555' (--address): this machine "
+                  "knows no host 'node0.invalid'");
+}
+
+TEST(Join, NamesAPortThatAnotherProgramHas) {
+  const int taken = ::socket(AF_INET6, SOCK_STREAM, 0);
+  sockaddr_in6 address{};
+  address.sin6_family = AF_INET6;
+  address.sin6_addr = in6addr_any;
+  socklen_t size = sizeof address;
+  ASSERT_EQ(::bind(taken, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(taken, 1), 0);
+  ASSERT_EQ(::getsockname(taken, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  const int port = ntohs(address.sin6_port);
+  EXPECT_EQ(message_of_joining(at_an_address(0, "127.0.0.1", port)),
+            "rank 0 cannot serve the meeting point '127.0.0.1:" + std::to_string(port) +
+                "' (--address): the port is in use");
+  ::close(taken);
+}
+
 TEST(Join, AWorldOfOneNeedsNobody) {
   auto world = join(on_this_node(0, 1, ""), {});
   EXPECT_EQ(world.size, 1);
@@ -152,6 +201,25 @@ TEST(BackendGroup, ARankThatHangsIsATimeout) {
   });
   EXPECT_THAT(messages[0], HasSubstr("rank 0, all_reduce of the gradients group: another rank did "
                                      "not answer within 300 ms"));
+}
+
+// Connections that are made late are made while ranks join, not in the midst of a collective.
+TEST(BackendGroup, ARankThatHangsIsATimeoutAmongManyToo) {
+  ::setenv("TORCH_GLOO_LAZY_INIT", "1", 1);
+  const Folder folder;
+  JoinOptions options;
+  options.step = 300ms;
+  const auto topology = [&](int rank) { return on_this_node(rank, 5, folder.path()); };
+  const auto messages = join_as_threads(5, topology, options, [](World& world) {
+    if (world.rank == 1) return std::this_thread::sleep_for(1s);
+    auto value = at::zeros({4});
+    world.gradients->all_reduce(value);
+  });
+  ::unsetenv("TORCH_GLOO_LAZY_INIT");
+  EXPECT_EQ(messages[1], "");
+  for (const int rank : {0, 2, 3, 4})
+    EXPECT_THAT(messages[static_cast<std::size_t>(rank)],
+                HasSubstr("all_reduce of the gradients group: another rank did not answer"));
 }
 
 /// In a process of its own, which ends silently once all ranks have joined.

@@ -200,7 +200,7 @@ std::vector<pid_t> processes_with(const std::string& mark) {
 std::string small_recipe(const std::string& extra) {
   return R"(recipe: 1
 name: small
-model: {type: resnet18, num_classes: auto}
+model: {type: xresnet18, stem: [8, 8, 16], widen: 0.25, num_classes: auto}
 data:
   type: image_folder
   root: ${env:SHAPES}

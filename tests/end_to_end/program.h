@@ -91,7 +91,8 @@ std::vector<pid_t> children_of(pid_t parent);
 bool long_tests();
 inline constexpr const char* kOnlyLong = "takes minutes: DDPTRAIN_LONG=1 runs it";
 
-/// A recipe for the small shapes with the MNIST net or resnet18 at 32 px: text to write to a file.
+/// A recipe for the small shapes at 32 px with a narrow residual network, which trains, saves and
+/// loads in a quarter of the time of resnet18: text to write to a file.
 std::string small_recipe(const std::string& extra = {});
 
 }  // namespace ddptrain::end_to_end

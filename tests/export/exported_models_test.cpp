@@ -16,6 +16,7 @@
 #include "export/exported_models.h"
 #include "export/onnx/conversion.h"
 #include "export/traced_model.h"
+#include "models/layers/deferred_init.h"
 #include "models/nets.h"
 #include "support/temporary_folder.h"
 #include "support/where.h"
@@ -101,6 +102,29 @@ TEST_P(ExportedModels, GiveTheModelsOutputsForAnyBatch) {
   const auto command = shell_line({std::string(peers) + "/bin/python",
                                    test::in_source("tests/support/run_onnx.py"), folder.path()});
   EXPECT_EQ(std::system(command.c_str()), 0);
+}
+
+// Initialization may be deferred in every network.
+TEST_P(ExportedModels, HaveTheSameFirstWeightsWhenTheyAreDeferred) {
+  const auto build = [&] {
+    return test::make_model(GetParam().recipe, {GetParam().facts, test::seeded(3)});
+  };
+  const auto expected = build();
+  DeferredInit deferred;
+  const auto model = build();
+  std::vector<at::Tensor> parameters;
+  for (const auto& named : model->named_parameters()) parameters.push_back(named.tensor.detach());
+  const auto count = parameters.size();
+  std::size_t ready = 0;
+  deferred.materialize(std::move(parameters), [&](std::size_t place, const at::Tensor& value) {
+    ++ready;
+    const auto& [name, other] = expected->named_parameters()[place];
+    EXPECT_TRUE(at::equal(value, other)) << name;
+  });
+  EXPECT_EQ(ready, count);
+  const auto buffers = expected->named_buffers();
+  for (std::size_t i = 0; i < buffers.size(); ++i)
+    EXPECT_TRUE(at::equal(model->named_buffers()[i].tensor, buffers[i].tensor)) << buffers[i].name;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, ExportedModels, testing::ValuesIn(test::exported_models()),

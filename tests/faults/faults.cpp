@@ -26,7 +26,7 @@ int rank_here = -1;  // -1: this process trains nothing
 #define JOIN _ZN8ddptrain4joinERKNS_8TopologyERKNS_11JoinOptionsE
 #define BACKWARD _ZNK2at6Tensor9_backwardEN3c108ArrayRefIS0_EERKSt8optionalIS0_ES4_IbEb
 #define SHARD _ZN8ddptrain5shardElRKNS_9ShardPlanEl
-#define LOAD _ZN8ddptrain15load_checkpointERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE
+#define LOAD _ZN8ddptrain14map_checkpointERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE
 #define NAME_OF(symbol) #symbol
 #define IN_PLACE_OF(symbol) asm("__wrap_" NAME_OF(symbol))
 #define ITSELF(symbol) asm("__real_" NAME_OF(symbol))

@@ -1,5 +1,5 @@
 // The reader of Python's pickles, one after the other as old .pth files have them.
-#include "checkpoint/pickle.h"
+#include "checkpoint/pytorch/pickle.h"
 
 #include "base/error.h"
 #include "input_file.h"

@@ -132,6 +132,10 @@ void add_checkpoints(const Seeds& seeds) {
   seeds.add_files("pickle", "tests/checkpoint/torch_files", ".pth", "");
   seeds.add_files("torch_file", "tests/checkpoint/torch_files", ".pth", "");
   seeds.add("manifest", "one", to_text(Manifest{740, {model}}));
+  auto in_ranges = model;
+  in_ranges.in_blocks = true;
+  in_ranges.ranges = {{0, 80, 0, 0}, {80, 8, 1, 4176}};
+  seeds.add("manifest", "ranks", to_text(Manifest{740, {in_ranges}, {80, 4184}}));
   const std::string header = R"({"__metadata__":{"format":"pt","classes":"[\"cat\",\"dog\"]"},)"
                              R"("w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
                              R"("b":{"dtype":"BF16","shape":[2,2],"data_offsets":[8,16]}})";

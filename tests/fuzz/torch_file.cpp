@@ -1,8 +1,8 @@
 // A .pth file as a whole: zip directory, pickle, calls, views, and the bytes of every storage.
 #include "base/error.h"
-#include "checkpoint/pickle.h"
-#include "checkpoint/state_dict.h"
-#include "checkpoint/zip_file.h"
+#include "checkpoint/pytorch/pickle.h"
+#include "checkpoint/pytorch/state_dict.h"
+#include "checkpoint/pytorch/zip_file.h"
 #include "input_file.h"
 
 using namespace ddptrain;

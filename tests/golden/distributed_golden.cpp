@@ -45,9 +45,9 @@ void set_formula_weights(Model& model) {
       auto values = at::empty(tensor.sizes(), at::kDouble);
       const auto dims = static_cast<std::size_t>(tensor.dim());
       const auto fan = dims > 1 ? tensor.numel() / tensor.size(0) : 1;
+      const auto weights = golden::formula_weights(name, dims, fan, k);
       for (std::int64_t i = 0; i < values.numel(); ++i)
-        values.mutable_data_ptr<double>()[i] =
-            golden::formula_weight(name, dims, fan, k, static_cast<std::uint64_t>(i));
+        values.mutable_data_ptr<double>()[i] = weights(i);
       tensor.copy_(values.to(at::kFloat));
     }
     ++k;

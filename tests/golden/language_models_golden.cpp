@@ -59,10 +59,10 @@ void fill(const Model& model, std::uint64_t seed) {
     const auto k = j++ + 1000 * seed;
     if (!seen.insert(tensor.unsafeGetTensorImpl()).second) continue;
     const auto fan = tensor.numel() / tensor.size(0);
+    const auto weights = formula_weights(name, static_cast<std::size_t>(tensor.dim()), fan, k);
     auto* values = tensor.mutable_data_ptr<float>();
-    for (std::int64_t i = 0; i < tensor.numel(); ++i)
-      values[i] = static_cast<float>(formula_weight(name, static_cast<std::size_t>(tensor.dim()),
-                                                    fan, k, static_cast<std::uint64_t>(i)));
+    for (std::int64_t i = 0, end = tensor.numel(); i < end; ++i)
+      values[i] = static_cast<float>(weights(i));
   }
 }
 
@@ -202,15 +202,15 @@ bool learns_from_padding(const json& input) {
 void expect_forward(const Case& c) {
   const auto model = filled_model(c);
   const auto logits = logits_of(*model, c.input);
-  expect_values(unmasked(logits, c.input), c.expect.at("logits"), 1e-10);
+  expect_values(unmasked(logits, c.input), c.expect.at("logits"), 1e-12);
   if (learns_from_padding(c.input)) return;
   const auto loss = loss_of(logits, c.input.at("labels"));
   const double expected = c.expect.at("loss");
-  EXPECT_NEAR(loss.item<double>(), expected, 1e-10 * expected);
+  EXPECT_NEAR(loss.item<double>(), expected, 1e-12 * expected);
   loss.backward();
-  expect_all_gradients(*model, c.expect.at("gradients"), 1e-10);
+  expect_all_gradients(*model, c.expect.at("gradients"), 1e-12);
   const double norm = c.expect.at("gradient_norm");
-  EXPECT_NEAR(all_gradients_norm(*model), norm, 1e-10 * norm);
+  EXPECT_NEAR(all_gradients_norm(*model), norm, 1e-12 * norm);
 
   const auto single = filled_model(c, at::kFloat);
   const auto& peer = c.expect.at("float32");
@@ -231,7 +231,7 @@ GOLDEN(left_padding, forward) { expect_forward(c); }
 GOLDEN(language_models, packed) {
   const auto model = filled_model(c);
   const auto logits = logits_of(*model, c.input);
-  expect_values(logits, c.expect.at("logits"), 1e-10);
+  expect_values(logits, c.expect.at("logits"), 1e-12);
   std::int64_t first = 0;
   std::size_t number = 0;
   for (const auto& document : c.input.at("documents")) {
@@ -239,15 +239,15 @@ GOLDEN(language_models, packed) {
     const auto& expected = c.expect.at("document_losses").at(number++);
     if (!expected.is_null()) {
       const auto loss = loss_of(logits.narrow(1, first, count), json::array({document}));
-      EXPECT_NEAR(loss.item<double>(), expected, 1e-10 * expected.get<double>()) << number;
+      EXPECT_NEAR(loss.item<double>(), expected, 1e-12 * expected.get<double>()) << number;
     }
     first += count;
   }
   const auto loss = loss_of(logits, c.input.at("labels"));
   const double expected = c.expect.at("loss");
-  EXPECT_NEAR(loss.item<double>(), expected, 1e-10 * expected);
+  EXPECT_NEAR(loss.item<double>(), expected, 1e-12 * expected);
   loss.backward();
-  expect_all_gradients(*model, c.expect.at("gradients"), 1e-10);
+  expect_all_gradients(*model, c.expect.at("gradients"), 1e-12);
 }
 
 /// Greedy texts of several prompts at once: what a server would do with the model's memory.

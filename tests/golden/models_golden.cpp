@@ -142,10 +142,11 @@ void fill_with_formula(const Module& model) {
   for (const auto& [name, tensor] : model.state()) {
     if (tensor.scalar_type() == at::kFloat && seen.insert(tensor.unsafeGetTensorImpl()).second) {
       const auto fan = tensor.dim() > 0 && tensor.numel() > 0 ? tensor.numel() / tensor.size(0) : 1;
+      const auto weights =
+          golden::formula_weights(name, static_cast<std::size_t>(tensor.dim()), fan, k);
       auto* values = tensor.mutable_data_ptr<float>();
-      for (std::int64_t i = 0; i < tensor.numel(); ++i)
-        values[i] = static_cast<float>(golden::formula_weight(
-            name, static_cast<std::size_t>(tensor.dim()), fan, k, static_cast<std::uint64_t>(i)));
+      for (std::int64_t i = 0, end = tensor.numel(); i < end; ++i)
+        values[i] = static_cast<float>(weights(i));
     }
     ++k;
   }

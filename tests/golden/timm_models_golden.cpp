@@ -31,10 +31,10 @@ at::Tensor timm_tensor(const std::string& name, const std::vector<std::int64_t>&
                        std::uint64_t k) {
   const auto tensor = at::empty(sizes);
   const auto fan = tensor.numel() / tensor.size(0);
+  const auto weights = golden::formula_weights(name, sizes.size(), fan, k);
   auto* values = tensor.mutable_data_ptr<float>();
-  for (std::int64_t i = 0; i < tensor.numel(); ++i)
-    values[i] = static_cast<float>(
-        golden::formula_weight(name, sizes.size(), fan, k, static_cast<std::uint64_t>(i)));
+  for (std::int64_t i = 0, end = tensor.numel(); i < end; ++i)
+    values[i] = static_cast<float>(weights(i));
   return tensor;
 }
 

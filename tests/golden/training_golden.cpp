@@ -179,9 +179,10 @@ std::unique_ptr<Model> make_network() {
   for (const auto& [name, tensor] : model->state()) {
     const auto fan = tensor.dim() > 1 ? tensor.numel() / tensor.size(0) : 1;
     auto values = at::empty(tensor.sizes(), at::kFloat);
+    const auto weights =
+        golden::formula_weights(name, static_cast<std::size_t>(tensor.dim()), fan, k);
     for (std::int64_t i = 0; i < values.numel(); ++i)
-      values.mutable_data_ptr<float>()[i] = static_cast<float>(golden::formula_weight(
-          name, static_cast<std::size_t>(tensor.dim()), fan, k, static_cast<std::uint64_t>(i)));
+      values.mutable_data_ptr<float>()[i] = static_cast<float>(weights(i));
     if (tensor.is_floating_point()) tensor.copy_(values);
     ++k;
   }

@@ -251,6 +251,19 @@ Example broken(const Where& where, const Constraint& constraint) {
   }
 }
 
+/// Leaves `key` alone of those of which exactly one may be there.
+void give_way_to(const std::string& key, Node& map, const Shape& record) {
+  for (const auto& other : record.constraints) {
+    const auto is_it = [&](const Condition& each) { return each.key == key; };
+    if (other.kind != Kind::exactly_one || std::ranges::none_of(other.of, is_it)) continue;
+    std::erase_if(map.members, [&](const Member& member) {
+      return member.key != key && std::ranges::any_of(other.of, [&](const auto& each) {
+               return each.key == member.key;
+             });
+    });
+  }
+}
+
 Node kept(const Where& where, const Constraint& constraint) {
   if (constraint.kind == Kind::exactly_one) return where.base;
   const Where here{where.name, where.record, base_of(where, constraint), where.whole, where.path};
@@ -259,6 +272,7 @@ Node kept(const Where& where, const Constraint& constraint) {
   switch (constraint.kind) {
     case Kind::needs:
       set_needs(map, here, constraint, true);
+      give_way_to(of[1].key, map, where.record);
       return map;
     case Kind::always:
       set_condition(map, here, of[0], true);

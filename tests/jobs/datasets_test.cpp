@@ -96,7 +96,8 @@ Node quick_data(const std::string& type) {
 
 TEST(QuickRecipe, ReplacesDataByThoseOfTheSameKind) {
   const auto type_for = [](const std::string& type) { return quick_data(type).find("type")->text; };
-  for (const auto* images : {"image_folder", "image_names", "manifest", "mnist", "cifar10"})
+  for (const auto* images :
+       {"image_folder", "image_names", "image_shards", "manifest", "mnist", "cifar10"})
     EXPECT_EQ(type_for(images), "image_folder") << images;
   for (const auto* texts : {"text_folder", "text_csv", "text_jsonl", "token_file"})
     EXPECT_EQ(type_for(texts), "text_folder") << texts;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/saving/save.h"
 #include "cli/cli_output.h"
 #include "launch/in_child.h"
 #include "support/temporary_folder.h"
@@ -98,7 +99,8 @@ TEST_F(Refusals, OfDataNameTheWord) {
   EXPECT_EQ(refusal({"data", "mak", "x"}),
             "error: 'data' has no action 'mak'; did you mean 'make'?\n");
   EXPECT_EQ(refusal({"data", "zzz", "x"}),
-            "error: 'data' has no action 'zzz'; there are get, check, stats, show, tokens, make\n");
+            "error: 'data' has no action 'zzz'; there are get, check, stats, show, tokens, shards, "
+            "make\n");
   EXPECT_EQ(refusal({"data", "make", "table", "x", "--train", "3"}),
             "error: --train has no effect on 'data make table'\n");
   EXPECT_EQ(refusal({"data", "make", "shapes", "x", "--rows", "3"}),

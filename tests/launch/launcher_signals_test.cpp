@@ -77,6 +77,24 @@ TEST_F(Launch, ForwardsTheRequestToSave) {
   EXPECT_EQ(wait(), 0) << stderr_text();
 }
 
+TEST_F(Launch, StopsItsRanksAtTheWarningBeforeATimeLimit) {
+  LaunchOptions options;
+  options.usr1 = Usr1::stops;
+  start(
+      2,
+      [&](const Topology& t) {
+        const Signals signals(Usr1::stops);
+        mark("rank" + std::to_string(t.rank));
+        while (signals.stop_requested().signal == 0) nap(0.01);
+        return 128 + signals.stop_requested().signal;
+      },
+      options);
+  ASSERT_TRUE(wait_for([&] { return marked("rank0") && marked("rank1"); }));
+  ::kill(launcher_, SIGUSR1);
+  EXPECT_EQ(wait(), 128 + SIGUSR1) << stderr_text();
+  EXPECT_EQ(stderr_text().find("error"), std::string::npos) << stderr_text();
+}
+
 TEST_F(Launch, SuspendsAndResumesItsRanks) {
   start(1, orderly([&](const Topology&) { mark("rank0"); }));
   ASSERT_TRUE(wait_for([&] { return marked("rank0"); }));

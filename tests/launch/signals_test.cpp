@@ -21,6 +21,16 @@ TEST(HeldSignals, AreTakenByTheSignalsThatFollow) {
   }
 }
 
+TEST(HeldSignals, KeepSigusr1ForWhatItAsks) {
+  for (const auto usr1 : {Usr1::saves, Usr1::stops}) {
+    const HeldSignals held;
+    ::raise(SIGUSR1);
+    Signals signals(usr1);
+    EXPECT_EQ(signals.save_requested(), usr1 == Usr1::saves);
+    EXPECT_EQ(signals.stop_requested().signal, usr1 == Usr1::stops ? SIGUSR1 : 0);
+  }
+}
+
 TEST(HeldSignals, ForgetASigpipeThatNobodyTook) {
   {
     const HeldSignals held;
@@ -35,7 +45,7 @@ TEST(HeldSignals, AreNotPassedOn) {
   sigset_t now;
   ::pthread_sigmask(SIG_BLOCK, nullptr, &now);
   const auto passed = without_held(now);
-  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGPIPE}) {
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGPIPE}) {
     EXPECT_TRUE(is_blocked(signal));
     EXPECT_EQ(::sigismember(&passed, signal), 0);
   }

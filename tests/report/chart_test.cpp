@@ -49,6 +49,12 @@ TEST(Ticks, AreRoundNumbersWithinTheRange) {
   EXPECT_THAT(ticks(3, 3, 5), ElementsAre());
 }
 
+// A rate of 0.01 that was computed in two ways.
+TEST(Ticks, OfARangeOfRoundingErrorsAreNone) {
+  EXPECT_THAT(ticks(0.01, 0.010000000000000002, 5), ElementsAre());
+  EXPECT_THAT(ticks(1, 1 + 1e-7, 4), testing::SizeIs(testing::Ge(3U)));
+}
+
 TEST(Ticks, OfARangeThatBeginsBelow0HaveNoNegative0) {
   for (const auto tick : ticks(-0.5, 10, 5)) EXPECT_FALSE(std::signbit(tick)) << tick;
 }

@@ -24,6 +24,7 @@ TEST(RunHistory, TakesStepsThatAResumedRunMadeAgainOnce) {
   EXPECT_EQ(history.steps[0].name, "train/loss");
   EXPECT_EQ(history.steps[0].points.x, (std::vector<double>{10, 20}));
   EXPECT_EQ(history.step, 20);
+  EXPECT_EQ(history.resumed, std::vector<std::int64_t>{10});
   ASSERT_EQ(history.last.size(), 2u);
   EXPECT_EQ(value_named(history.last, "valid/f1"), 0.5);
   EXPECT_EQ(history.torn, 1);

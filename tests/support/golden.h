@@ -35,11 +35,21 @@ std::vector<double> numbers(const nlohmann::json& values);
 
 /// The hash u(i, k) in [-1, 1) from which the peers' inputs and weights were made.
 double formula(std::uint64_t i, std::uint64_t k);
-/// The formula weight of state entry k named `name` with `fan` = product of all sizes but the first
-/// (1 for vectors) and `dims` dimensions, at row-major element i. Computed in double; the peers
-/// stored it as float32.
-double formula_weight(const std::string& name, std::size_t dims, std::int64_t fan, std::uint64_t k,
-                      std::uint64_t i);
+
+/// The formula weights of one state entry: of its row-major element i. Computed in double; the
+/// peers stored them as float32.
+struct FormulaWeights {
+  double shift, scale;
+  std::uint64_t k;
+  double operator()(std::int64_t i) const {
+    return shift + scale * formula(static_cast<std::uint64_t>(i), k);
+  }
+};
+
+/// Of entry k named `name` with `fan` = product of all sizes but the first (1 for vectors) and
+/// `dims` dimensions.
+FormulaWeights formula_weights(const std::string& name, std::size_t dims, std::int64_t fan,
+                               std::uint64_t k);
 
 /// |actual - expected| <= absolute + relative * |expected|, element by element; NaN equals NaN.
 void expect_close(const std::vector<double>& actual, const std::vector<double>& expected,

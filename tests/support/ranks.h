@@ -53,9 +53,9 @@ inline std::string message_of(const std::exception_ptr& thrown) {
   return "";
 }
 
-/// The same where no rank may throw.
-inline void play_all(int size, const Play& rank) {
-  for (const auto& error : play(make_thread_worlds(size), rank))
+/// The same where no rank may throw; `group`: ranks that have a model together, 0: all.
+inline void play_all(int size, const Play& rank, int group = 0) {
+  for (const auto& error : play(make_thread_worlds(size, group), rank))
     if (error) std::rethrow_exception(error);
 }
 

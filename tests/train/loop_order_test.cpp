@@ -67,6 +67,21 @@ TEST_F(Loop, EvaluatesBeforeItSaves) {
                           "evaluated 4", "step 5", "step 6", "evaluated 6", "saved 6", "end"));
 }
 
+TEST_F(Loop, SavesToTheDisksOfNodesInBetween) {
+  t_.recipe.checkpoint.every = steps(3);
+  t_.recipe.checkpoint.local = LocalCheckpointSpec{"", steps(1)};
+  hooks_.evaluate = false;
+  hooks_.local_checkpoints = folder_ / "local";
+  run();
+  EXPECT_THAT(events_, ElementsAre("begin", "step 1", "step 2", "step 3", "saved 3", "step 4",
+                                   "step 5", "step 6", "saved 6", "end"));
+  std::vector<std::string> names;
+  for (const auto& each : list_checkpoints(hooks_.local_checkpoints))
+    names.push_back(std::filesystem::path(each).filename());
+  EXPECT_THAT(names, ElementsAre("step-00000004", "step-00000005")) << "the last two";
+  EXPECT_EQ(load_checkpoint(hooks_.local_checkpoints + "/step-00000005").step, 5);
+}
+
 TEST_F(Loop, EvaluatesNowhereWhereNobodyWantsIt) {
   t_.recipe.eval.every = steps(1);
   hooks_.evaluate = false;
@@ -284,6 +299,15 @@ class CountsGathers final : public Group {
     return inner_->all_reduce_async(tensor);
   }
   void broadcast(at::Tensor& tensor, int root) override { inner_->broadcast(tensor, root); }
+  std::unique_ptr<Pending> all_gather_async(at::Tensor& flat, const Cuts& cuts) override {
+    return inner_->all_gather_async(flat, cuts);
+  }
+  std::unique_ptr<Pending> exchange_async(const at::Tensor& flat, const Cuts& cuts,
+                                          at::Tensor& parts) override {
+    return inner_->exchange_async(flat, cuts, parts);
+  }
+  void send(const at::Tensor& tensor, int to) override { inner_->send(tensor, to); }
+  void receive(at::Tensor& tensor, int from) override { inner_->receive(tensor, from); }
   void barrier() override { inner_->barrier(); }
   void abort(const std::string& reason) override { inner_->abort(reason); }
 

@@ -93,8 +93,20 @@ struct SmallTraining : Training {
 inline RunResult train(SmallTraining& t, const Hooks& hooks = {}) {
   return ddptrain::train(t, t.state, hooks, t.observers);
 }
+/// Of the rank that has all.
+inline Checkpoint whole_of(const CheckpointParts& parts) {
+  Checkpoint whole;
+  whole.step = parts.step;
+  whole.state = parts.state;
+  for (const auto& file : kTensorFiles)
+    for (const auto& part : parts.*file.parts)
+      (whole.*file.tensors).push_back({part.name, part.elements});
+  return whole;
+}
 /// On rank 0.
-inline Checkpoint capture(const SmallTraining& t) { return ddptrain::capture(t, t.state).value(); }
+inline Checkpoint capture(const SmallTraining& t) {
+  return whole_of(ddptrain::capture(t, t.state));
+}
 inline void restore(SmallTraining& t, const Checkpoint& checkpoint) {
   t.state = ddptrain::restore(t, checkpoint);
 }

@@ -32,4 +32,8 @@ std::string digest_file(DigestKind kind, const std::string& path);
 /// in a checkpoint: of `bytes`, continuing from the checksum of what came before them.
 std::uint32_t crc32c(std::string_view bytes, std::uint32_t before = 0);
 
+/// That of bytes and of `count` others behind them, from the checksums of both (zlib's
+/// crc32_combine).
+std::uint32_t crc32c_of_both(std::uint32_t first, std::uint32_t second, std::uint64_t count);
+
 }  // namespace ddptrain

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/output/color.h"
+#include "base/output/shared_log.h"
 #include "base/output/table_text.h"
 #include "base/output/terminal.h"
 #include "base/secrets.h"
@@ -137,9 +138,7 @@ spdlog::level::level_enum threshold(Level level, bool silent) {
   return level == Level::normal ? spdlog::level::info : spdlog::level::debug;
 }
 
-}  // namespace
-
-void open(Level level, int rank, const std::string& file) {
+void open_with(Level level, int rank, const std::string& file, const std::string& before) {
   auto& log = process_log();
   log.verbose = level == Level::verbose;
   log.silent = rank > 0;
@@ -149,7 +148,7 @@ void open(Level level, int rank, const std::string& file) {
   log.file = nullptr;
   if (!file.empty()) try {
       auto sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(file);
-      sink->set_pattern("%Y-%m-%dT%H:%M:%S.%e %v");
+      sink->set_pattern("%Y-%m-%dT%H:%M:%S.%e " + before + "%v");
       logger->sinks().push_back(sink);
       log.file = std::make_shared<spdlog::logger>("", sink);
       log.file->flush_on(spdlog::level::info);
@@ -158,6 +157,14 @@ void open(Level level, int rank, const std::string& file) {
     }
   logger->flush_on(spdlog::level::debug);
   log.logger = logger;
+}
+
+}  // namespace
+
+void open(Level level, int rank, const std::string& file) { open_with(level, rank, file, ""); }
+
+void open_shared(Level level, int rank, const std::string& file) {
+  open_with(level, rank, file, fmt::format("rank {}: ", rank));
 }
 
 void use_color(Color color) { process_log().color = color; }

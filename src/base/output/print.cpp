@@ -13,6 +13,8 @@
 #include "base/error.h"
 #include "base/output/color.h"
 #include "base/output/log.h"
+#include "base/output/table_text.h"
+#include "base/output/terminal.h"
 #include "base/secrets.h"
 #include "base/text.h"
 
@@ -109,6 +111,11 @@ void print_inked(const std::vector<InkedText>& texts) {
     all += code + shown_lines(text) + (*code == '\0' ? "" : "\033[0m");
   }
   put(all, stdout);
+}
+
+void print_table(const std::vector<std::vector<std::string>>& rows) {
+  for (const auto& line : table_lines(rows, terminal_columns(STDOUT_FILENO)))
+    print_lines(line + "\n");
 }
 
 void print_exact(std::string_view bytes) {

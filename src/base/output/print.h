@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdio>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace ddptrain {
 
@@ -14,6 +16,9 @@ __attribute__((format(printf, 1, 2))) void print_shown(const char* format, ...);
 
 /// Lines that we laid out: tables, help, problems, recipes.
 void print_lines(std::string_view text, std::FILE* to = stdout);
+
+/// table_lines() of a header and rows, as wide as the terminal.
+void print_table(const std::vector<std::vector<std::string>>& rows);
 
 /// For programs: bytes as they are (CSV, JSON), in whole lines; on a terminal as print_lines().
 void print_exact(std::string_view bytes);

@@ -21,8 +21,6 @@ constexpr std::string_view kMix = ", as in '{type: mixup, alpha: 0.4}'";
 constexpr std::string_view kNoDecay = ", as in '[norm, bias]'";
 constexpr std::string_view kStop = ", as in '[{type: early_stopping, patience: 3}]'";
 constexpr std::string_view kNextToType = ": its options stand next to 'type'";
-constexpr std::string_view kNodes =
-    ", as in 'ddp'; torchrun, srun or mpirun decides how many nodes there are";
 constexpr std::string_view kSizes = " with 'resize', 'center_crop' or 'random_resized_crop'";
 
 constexpr auto table = std::to_array<ForeignKey>({
@@ -237,10 +235,9 @@ constexpr auto table = std::to_array<ForeignKey>({
     {"Ludwig, Composer", "num_gpus", "parallel.devices"},
     {"Lightning", "gpus", "parallel.devices"},
     {"Accelerate", "gpu_ids", "parallel.devices", ", as in '[0, 2]'"},
-    {"Lightning", "num_nodes", "parallel.mode", kNodes},
-    {"torchrun", "nnodes", "parallel.mode", kNodes},
-    {"Accelerate", "num_machines", "parallel.mode", kNodes},
-    {"most", "parallel.nodes", "parallel.mode", kNodes},
+    {"Lightning", "num_nodes", "parallel.nodes"},
+    {"torchrun", "nnodes", "parallel.nodes"},
+    {"Accelerate", "num_machines", "parallel.nodes"},
     {"torchrun", "nproc_per_node", "parallel.devices"},
     {"Lightning", "strategy", "parallel.mode", ", as in 'ddp'"},
     {"Accelerate", "distributed_type", "parallel.mode", ", as in 'ddp'"},

@@ -58,7 +58,8 @@ TransformLists ImageFiles::transforms_for(const TransformLists& written) {
   if (!written.train.empty() || !written.valid.empty()) return written;
   std::vector<std::string> paths;
   for (const auto& files : list_.files)
-    for (const auto& each : files) paths.push_back(full_path(each));
+    for (const auto& each : files)
+      if (each.shard <= 0) paths.push_back(full_path(each));  // one shard says enough
   const auto usual = usual_transforms_for(*list_.file_system, paths);
   if (usual.is_null()) return written;
   chosen_.set("transforms", usual);
@@ -159,6 +160,21 @@ bool ImageFiles::has_target(Split split, std::int64_t index) const {
 
 std::vector<double> ImageFiles::weights(Split split) const { return list_.weights[side(split)]; }
 
+std::int64_t ImageFiles::shard(Split split, std::int64_t index) const {
+  return file(split, index).shard;
+}
+
+void ImageFiles::announce(Split split, std::span<const std::int64_t> order) const {
+  if (list_.shards.empty()) return;
+  std::vector<std::string> shards;
+  for (const auto& name : list_.shards)
+    shards.push_back((std::filesystem::path(list_.root) / name).string());
+  std::vector<std::int32_t> reads;
+  reads.reserve(order.size());
+  for (const auto index : order) reads.push_back(file(split, index).shard);
+  list_.file_system->announce(static_cast<int>(split), shards, reads);
+}
+
 Preview ImageFiles::preview(Split split, std::int64_t index, const Draw& draw) const {
   auto shown = Dataset::preview(split, index, draw);
   auto batch = allocate(split, 1);
@@ -180,6 +196,10 @@ std::string ImageFiles::digest() const {
     }
   for (const auto& name : list_.classes) digest.add(name + '\n');
   return digest.finish();
+}
+
+std::string ImageFiles::file_bytes(Split split, std::int64_t index) const {
+  return read_text(*list_.file_system, full_path(file(split, index)));
 }
 
 const ImageFile& ImageFiles::file(Split split, std::int64_t index) const {

@@ -29,6 +29,8 @@ class ImageFiles final : public Dataset {
   bool has_target(Split split, std::int64_t index) const override;
   std::vector<std::int64_t> labels(Split split, std::int64_t index) const override;
   std::vector<double> weights(Split split) const override;
+  std::int64_t shard(Split split, std::int64_t index) const override;
+  void announce(Split split, std::span<const std::int64_t> order) const override;
   Preview preview(Split split, std::int64_t index, const Draw& draw) const override;
   std::string state() const override { return target_->state(); }
   const PredictionForm* prediction_form() const override { return target_->prediction_form(); }
@@ -36,6 +38,8 @@ class ImageFiles final : public Dataset {
                      const Batch& to) const override;
   std::string digest() const override;
   Node chosen() const override { return chosen_; }
+  /// The bytes of an image's file.
+  std::string file_bytes(Split split, std::int64_t index) const;
 
  private:
   /// As written; where nothing is and sizes differ, the usual ones, which are then `chosen`.

@@ -44,6 +44,12 @@ class SkippingDataset final : public Dataset {
   bool has_target(Split split, std::int64_t index) const override {
     return inner_->has_target(split, index);
   }
+  std::int64_t shard(Split split, std::int64_t index) const override {
+    return inner_->shard(split, index);
+  }
+  void announce(Split split, std::span<const std::int64_t> order) const override {
+    inner_->announce(split, order);
+  }
   const PredictionForm* prediction_form() const override { return inner_->prediction_form(); }
   at::Tensor aligned(const at::Tensor& predictions, const Batch& from,
                      const Batch& to) const override {

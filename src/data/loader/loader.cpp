@@ -85,6 +85,7 @@ class ThreadedLoader final : public Loader {
     plan_ = std::move(plan);
     pool_ = fresh_pool();  // an epoch may have a shape of its own
     opened_ = delivered_ = 0;
+    announce();
     work_.notify_all();
   }
 
@@ -152,6 +153,16 @@ class ThreadedLoader final : public Loader {
     slot.next_row = std::min(rows, first + std::clamp<std::size_t>(share, 1, 16));
     if (slot.next_row == rows) open_ = nullptr;
     return {&slot, first, slot.next_row};
+  }
+
+  // A position that is not in the order is next()'s to report.
+  void announce() const {
+    std::vector<std::int64_t> reads;
+    for (const auto& micro : plan_.micros)
+      for (const auto position : micro.positions)
+        if (position < std::ssize(plan_.order))
+          reads.push_back(plan_.order[static_cast<std::size_t>(position)]);
+    dataset_.announce(options_.split, reads);
   }
 
   // What goes wrong here (no memory) is next()'s to say, as it is for rows.

@@ -52,6 +52,18 @@ class ScoredDataset final : public Dataset, public CountsUnknown {
     return data_->labels(at.split, at.index);
   }
   std::vector<double> weights(Split split) const override { return data_->weights(split); }
+  std::int64_t shard(Split split, std::int64_t index) const override {
+    const auto at = place(split, index);
+    return data_->shard(at.split, at.index);
+  }
+  void announce(Split split, std::span<const std::int64_t> order) const override {
+    if (split == Split::train || !all_) return data_->announce(Split::train, order);
+    const auto train = data_->size(Split::train);
+    std::vector<std::int64_t> own;
+    for (const auto index : order)
+      if (index < train) own.push_back(index);
+    data_->announce(Split::train, own);
+  }
   bool has_target(Split split, std::int64_t index) const override {
     const auto at = place(split, index);
     return data_->has_target(at.split, at.index);

@@ -11,6 +11,7 @@
 #include "base/output/terminal.h"
 #include "base/text.h"
 #include "cli/problems.h"
+#include "forecast/ranks.h"
 #include "jobs/bench/bench_table.h"
 #include "jobs/job.h"
 #include "jobs/start.h"
@@ -119,6 +120,39 @@ void print_result(const std::vector<StepTimes>& all, bool as_json) {
   print_lines(broken_at_blanks(text, columns));
 }
 
+/// The times of each recipe, or what it failed with: a signal's code.
+struct Measured {
+  std::vector<StepTimes> times;
+  int code = 0;
+};
+
+Measured measure_all(std::vector<Loaded>& recipes, const BenchOptions& options) {
+  Measured all;
+  for (auto& loaded : recipes) {
+    log::info("measuring " + plural(options.steps, "step") +
+              (recipes.size() > 1 ? fmt::format(" ({} of {})", all.times.size() + 1, recipes.size())
+                                  : ""));
+    const auto outcome = measure(loaded, options);
+    if (!outcome.contains("times")) return {{}, failed(outcome)};
+    all.times.push_back(step_times_from(outcome.at("times")));
+  }
+  return all;
+}
+
+MeasuredStep measured_step(const StepTimes& times) {
+  const double passes =
+      times.of(Phase::transfer) + times.of(Phase::forward) + times.of(Phase::backward);
+  return {.devices = times.devices,
+          .cores = times.cores,
+          .threads = times.threads,
+          .samples = static_cast<double>(times.global),
+          .passes = passes,
+          .update = times.of(Phase::optimizer) + times.rest(),
+          .communication = times.of(Phase::communication),
+          .loader = times.of(Phase::loader),
+          .loader_alone = times.loader_alone};
+}
+
 int bench(const Arguments& arguments) {
   if (topology_from_environment().joined())
     throw Error(Exit::recipe, "'bench' starts its ranks itself: call it without another launcher");
@@ -131,20 +165,31 @@ int bench(const Arguments& arguments) {
     if (!loaded) return static_cast<int>(Exit::recipe);
     recipes.push_back(std::move(*loaded));
   }
-  std::vector<StepTimes> all;
-  for (auto& loaded : recipes) {
-    log::info(
-        "measuring " + plural(options.steps, "step") +
-        (recipes.size() > 1 ? fmt::format(" ({} of {})", all.size() + 1, recipes.size()) : ""));
-    const auto outcome = measure(loaded, options);
-    if (!outcome.contains("times")) return failed(outcome);
-    all.push_back(step_times_from(outcome.at("times")));
-  }
-  print_result(all, arguments.chosen(kBenchFormat) == 1);
+  const auto all = measure_all(recipes, options);
+  if (all.code != 0) return all.code;
+  print_result(all.times, arguments.chosen(kBenchFormat) == 1);
   return 0;
 }
 
 }  // namespace
+
+/// For `plan --machine here` (cli/program.h).
+std::vector<MeasuredStep> measured_steps(const Arguments& arguments,
+                                         const std::vector<std::int64_t>& counts) {
+  std::vector<Loaded> recipes;
+  for (const auto count : counts) {
+    auto loaded = load_on(arguments, count, false);
+    if (!loaded) return {};
+    recipes.push_back(std::move(*loaded));
+  }
+  std::vector<MeasuredStep> steps;
+  for (const auto& times : measure_all(recipes, {}).times) {
+    if (!times.on_cpu)
+      throw Error(Exit::recipe, "--machine here: forecasts CPU ranks; add parallel.device=cpu");
+    steps.push_back(measured_step(times));
+  }
+  return steps;
+}
 
 Verb bench_verb() {
   return {.name = "bench",

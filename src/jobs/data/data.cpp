@@ -1,6 +1,5 @@
-// `data get|check|stats|show RECIPE`, `data tokens RECIPE FOLDER` and `data make KIND FOLDER`.
-#include <unistd.h>
-
+// `data get|check|stats|show RECIPE`, `data tokens|shards RECIPE FOLDER` and `data make KIND
+// FOLDER`.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -8,14 +7,13 @@
 #include "base/error.h"
 #include "base/output/long_work.h"
 #include "base/output/print.h"
-#include "base/output/table_text.h"
-#include "base/output/terminal.h"
 #include "base/text.h"
 #include "cli/problems.h"
 #include "cli/verb.h"
 #include "data/prediction_form.h"
 #include "data/tokens/token_dataset.h"
 #include "jobs/data/data_make.h"
+#include "jobs/data/data_shards.h"
 #include "jobs/data/data_show.h"
 #include "jobs/data/data_tokens.h"
 #include "recipe/load/load.h"
@@ -131,11 +129,6 @@ std::vector<NumberStats> stats_of_numbers(const Dataset& data, Split split) {
 
 using Cells = std::vector<std::vector<std::string>>;
 
-void print_stats(const Cells& cells) {
-  for (const auto& line : table_lines(cells, terminal_columns(STDOUT_FILENO)))
-    print_lines(line + "\n");
-}
-
 std::string six_digits(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.6g", value);
@@ -156,7 +149,7 @@ void print_numbers(const Dataset& data) {
                        six_digits(stats[i].lowest), six_digits(stats[i].highest)});
     }
   }
-  print_stats(cells);
+  print_table(cells);
 }
 
 void print_tokens(const Dataset& data, const TokenData& tokens) {
@@ -171,7 +164,7 @@ void print_tokens(const Dataset& data, const TokenData& tokens) {
     empty.push_back(std::to_string(none));
     all.push_back(std::to_string(sum));
   }
-  print_stats({{"", "train", "valid"},
+  print_table({{"", "train", "valid"},
                std::move(documents),
                std::move(empty),
                std::move(all),
@@ -193,7 +186,7 @@ int stats(const Arguments& arguments) {
     cells.push_back({shown(classes[i]), std::to_string(train[i]), std::to_string(valid[i])});
   cells.push_back({data->facts().mask ? "images" : "all", std::to_string(data->size(Split::train)),
                    std::to_string(data->size(Split::valid))});
-  print_stats(cells);
+  print_table(cells);
   return 0;
 }
 
@@ -216,6 +209,23 @@ int tokens(const Arguments& arguments) {
   return 0;
 }
 
+/// Bytes of a shard; 256 MiB unless written.
+std::uint64_t shard_bytes(const Arguments& arguments) {
+  const auto text = arguments.value("--size", "256 MiB");
+  Size size;
+  std::string why;
+  if (!parse(Node::scalar(text), size, why) || size.bytes <= 0)
+    throw Error(Exit::recipe, "--size: '" + text + "' is not a size such as 256MiB");
+  return static_cast<std::uint64_t>(size.bytes);
+}
+
+int shards(const Arguments& arguments) {
+  if (arguments.words.size() < 3)
+    throw Error(Exit::recipe, "usage: ddptrain data shards RECIPE FOLDER [--size 256MiB]");
+  write_shards(read_recipe(arguments, 1), arguments.words.back(), shard_bytes(arguments));
+  return 0;
+}
+
 int data(const Arguments& arguments) {
   const auto& action = arguments.words[0];
   if (action == "get") return get(arguments);
@@ -223,11 +233,12 @@ int data(const Arguments& arguments) {
   if (action == "stats") return stats(arguments);
   if (action == "show") return show(arguments);
   if (action == "tokens") return tokens(arguments);
+  if (action == "shards") return shards(arguments);
   if (action == "make") return make_data(arguments);
-  const auto near = nearest(action, {"get", "check", "stats", "show", "tokens", "make"});
+  const auto near = nearest(action, {"get", "check", "stats", "show", "tokens", "shards", "make"});
   throw Error(Exit::recipe,
               "'data' has no action '" + action + "'" +
-                  did_you_mean(near, "; there are get, check, stats, show, tokens, make"));
+                  did_you_mean(near, "; there are get, check, stats, show, tokens, shards, make"));
 }
 
 }  // namespace
@@ -236,11 +247,11 @@ Verb data_verb() {
   return {
       .name = "data",
       .usage =
-          "get RECIPE | check RECIPE | stats RECIPE | show RECIPE | tokens RECIPE FOLDER | make "
-          "shapes|masks|points|table|ratings FOLDER",
+          "get RECIPE | check RECIPE | stats RECIPE | show RECIPE | tokens RECIPE FOLDER | shards "
+          "RECIPE FOLDER | make shapes|masks|points|table|ratings FOLDER",
       .summary =
           "fetch data, verify every file, count classes, look at samples, write the tokens of "
-          "texts into files, make the built-in images or tables",
+          "texts into files or samples into tar shards, make the built-in images or tables",
       .flags = {kShownSplit,
                 {"--count", "N", "samples to show (default 16)"},
                 {"--output", "FILE.png", "for images that are shown (default samples.png)"},
@@ -248,7 +259,7 @@ Verb data_verb() {
                 {"--rows", "N", "rows of a table"},
                 {"--train", "N", "training images, of shapes each class's"},
                 {"--val", "N", "validation images, of shapes each class's"},
-                {"--size", "N", "pixels of each side"}},
+                {"--size", "N|SIZE", "pixels of each side; of a shard its bytes (default 256MiB)"}},
       .min_words = 2,
       .run = data};
 }

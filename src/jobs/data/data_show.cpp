@@ -63,7 +63,7 @@ void write_sheet(std::vector<Preview> samples, const std::string& file) {
   log::info("drew " + plural(static_cast<std::int64_t>(images.size()), "image") + " into " + file);
 }
 
-void print_table(const std::vector<std::vector<std::string>>& rows) {
+void print_words(const std::vector<std::vector<std::string>>& rows) {
   for (const auto& line : aligned(rows, Flush::left)) print_lines(line + "\n");
 }
 
@@ -103,7 +103,7 @@ void show_samples(const Recipe& recipe, const ShowOptions& options) {
   else if (!samples.front().tokens.empty())
     print_token_texts(samples);
   else
-    print_table(table(samples));
+    print_words(table(samples));
 }
 
 }  // namespace ddptrain

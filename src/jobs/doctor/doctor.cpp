@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "cli/program.h"
-#include "jobs/doctor/doctor_devices.h"
+#include "jobs/doctor/network.h"
 #include "launch/topology.h"
 #include "sources/text/text_cache.h"
 
@@ -153,14 +153,16 @@ std::vector<NamedObservation> findings() {
   return all;
 }
 
-int doctor(const Arguments&) {
-  int advised = 0;
-  for (const auto& [name, found] : findings()) {
-    print_shown("%-15s%s\n", name.c_str(), found.text.c_str());
-    if (found.advice.empty()) continue;
-    print_shown("%-15s-> %s\n", "", found.advice.c_str());
-    ++advised;
-  }
+void require_network(const Arguments& arguments) {
+  for (const auto& flag : {kNetworkDevices, kNodes, kNodeRank, kAddress})
+    if (arguments.has(flag.name))
+      throw Error(Exit::recipe, std::string(flag.name) + " is for 'doctor --network'");
+}
+
+int doctor(const Arguments& arguments) {
+  if (arguments.has(kNetwork.name)) return examine_network(arguments);
+  require_network(arguments);
+  const int advised = print_observations(findings());
   print_shown("\n%s\n",
               advised == 0 ? "nothing to do" : (plural(advised, "thing") + " to look at").c_str());
   return 0;
@@ -172,7 +174,7 @@ Verb doctor_verb() {
   return {.name = "doctor",
           .usage = "",
           .summary = "what this machine has for training, and what to do about what it lacks",
-          .flags = {},
+          .flags = {kNetwork, kNetworkDevices, kNodes, kNodeRank, kAddress},
           .max_words = 0,
           .run = doctor};
 }

@@ -15,6 +15,10 @@ namespace fs = std::filesystem;
 
 std::int64_t gpus() { return std::ssize(find_devices(DeviceKind::automatic).names); }
 
+std::string cores_text() {
+  return plural(static_cast<std::int64_t>(std::thread::hardware_concurrency()), "core");
+}
+
 }  // namespace
 
 bool has_gpu() { return gpus() > 0; }
@@ -31,9 +35,19 @@ std::string model_lines(const std::string& options, const std::string& network) 
          network + "' fetches them:\n# " + pretrained + "\n";
 }
 
+MachineUse use_of_this_machine() {
+  MachineUse use;
+  const auto count = gpus();
+  use.mode = count > 1 ? "ddp" : "none";
+  use.device = count > 0 ? "cuda" : "cpu";
+  use.devices = count > 1 ? "auto" : "1";
+  use.machine = cores_text() + ", " + (count > 0 ? plural(count, "GPU") : "no GPU");
+  return use;
+}
+
 std::string parallel_line(bool small_work) {
   const auto count = gpus();
-  const auto cores = plural(static_cast<std::int64_t>(std::thread::hardware_concurrency()), "core");
+  const auto cores = cores_text();
   if (count > 1 && !small_work)
     return "parallel: {mode: ddp, device: cuda, devices: auto}     # this machine: " +
            plural(count, "GPU") + ", all of which train\n";

@@ -7,6 +7,16 @@ namespace ddptrain {
 
 bool has_gpu();
 
+/// How `config` uses this machine, as a recipe writes it.
+struct MachineUse {
+  std::string mode, device, devices;
+  std::string output = "runs";
+  std::string machine;  // "2 cores, no GPU"
+};
+
+/// Every GPU where there are some, else the CPU.
+MachineUse use_of_this_machine();
+
 /// "parallel: {mode: none, ...}     # this machine: ...": every GPU where there are several and the
 /// work is worth it, else one device.
 std::string parallel_line(bool small_work);

@@ -29,6 +29,7 @@ class Generation {
   Generation(const GenerateJob& job, TextModel& model, const Hooks& hooks)
       : job_(job),
         hooks_(hooks),
+        codec_(model.codec()),
         writer_(model.generator(), model.codec(),
                 {.sampling = job.sampling,
                  .seed = job.seed,
@@ -67,6 +68,7 @@ class Generation {
 
   void write(const std::vector<std::string>& texts) {
     writer_.begin(texts, prompts_);
+    warn_of_unknown_words(texts);
     prompts_ += std::ssize(texts);
     if (job_.json) return write_lines();
     const bool headed = job_.prompts.size() != 1;
@@ -76,6 +78,19 @@ class Generation {
       if (ended) printer.end(i);
     });
     if (signal_ != 0) printer.cut();
+  }
+
+  void warn_of_unknown_words(const std::vector<std::string>& texts) const {
+    if (codec_.unknown() < 0) return;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const auto tokens = codec_.encode(texts[i]);
+      if (const auto count = std::ranges::count(tokens, codec_.unknown()); count > 0)
+        log::warning(
+            fmt::format("prompt {}: {} of {} tokens are no words of the model's "
+                        "vocabulary: read as '{}'",
+                        prompts_ + static_cast<std::int64_t>(i) + 1, count, tokens.size(),
+                        codec_.token(codec_.unknown())));
+    }
   }
 
   void write_lines() {
@@ -107,6 +122,7 @@ class Generation {
 
   const GenerateJob& job_;
   const Hooks& hooks_;
+  const TextCodec& codec_;
   TextWriter writer_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   std::int64_t prompts_ = 0, tokens_ = 0;

@@ -90,7 +90,7 @@ Cells transposed(const Cells& lines) {
 }
 
 /// A column for each run where that fits the terminal, else a line, or a block.
-void print_table(const Cells& lines) {
+void print_compared(const Cells& lines) {
   const auto width = terminal_columns(STDOUT_FILENO);
   auto text = aligned(lines);
   if (!all_fit(text, width)) text = table_lines(transposed(lines), width);
@@ -129,14 +129,14 @@ void print_means(const RunRows& rows) {
 }
 
 void print_comparison(const RunRows& rows) {
-  print_table(summary_of(rows));
+  print_compared(summary_of(rows));
   print_lines(broken_at_blanks(kScoresRule, terminal_columns(STDOUT_FILENO)) + "\n");
   const auto differences = differences_of(rows);
   if (differences.size() == 1) {
     print_lines("\nThe recipes are the same.\n");
   } else {
     print_lines("\nWhat differs in the recipes:\n");
-    print_table(differences);
+    print_compared(differences);
   }
   print_means(rows);
 }

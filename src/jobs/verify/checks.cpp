@@ -25,7 +25,8 @@ struct Comparison {
 };
 
 std::string ranks_text(const RunCut& cut) {
-  return std::to_string(cut.devices) + (has_replicas(cut.mode) ? " (dp)" : "");
+  const auto devices = std::to_string(cut.devices);
+  return is_worth_a_word(cut.mode) ? fmt::format("{} ({})", devices, name_of(cut.mode)) : devices;
 }
 
 std::string one_and(const RunCut& cut) { return "1, " + ranks_text(cut); }
@@ -126,17 +127,6 @@ std::int64_t accumulate_on(const CheckSetting& setting, std::int64_t ranks) {
 
 RunCut alone(const CheckSetting& setting, std::int64_t accumulate) {
   return {setting.precision, Mode::none, 1, accumulate};
-}
-
-/// Those with ranks, and the recipe's own.
-std::vector<Mode> modes_of(const ShortRunPlan& plan) {
-  std::vector<Mode> modes;
-  for (std::size_t i = 0; i < names(Mode()).size(); ++i) {
-    const auto mode = static_cast<Mode>(i);
-    const bool own = has_devices(mode) && mode == plan.recipe.parallel.mode;
-    if (has_ranks(mode) || own) modes.push_back(mode);
-  }
-  return modes;
 }
 
 /// Rows of two runs as they ended.
@@ -324,7 +314,7 @@ double allowed_of(Precision precision) {
 CheckedRows check_parallel(const CheckSetting& setting) {
   CheckedRows rows;
   for (const auto ranks : setting.ranks)
-    for (const auto mode : modes_of(setting.runs.plan()))
+    for (const auto mode : compared_modes(setting.runs.plan().recipe.parallel.mode))
       append_rows(rows, check_devices(setting, {setting.precision, mode, ranks,
                                                 accumulate_on(setting, ranks)}));
   return rows;
@@ -359,7 +349,7 @@ CheckedRows check_eval(const CheckSetting& setting) {
   const auto scores = runs.scored(reference, trained);
   CheckedRows rows;
   for (const auto ranks : setting.ranks)
-    for (const auto mode : modes_of(runs.plan())) {
+    for (const auto mode : compared_modes(runs.plan().recipe.parallel.mode)) {
       const RunCut cut{setting.precision, mode, ranks, 1};
       const Comparison comparison{"eval", one_and(cut)};
       if (const auto why = why_uncut(runs.plan(), ranks); !why.empty()) {
@@ -377,7 +367,7 @@ CheckedRows check_resume(const CheckSetting& setting) {
   const auto most = *std::max_element(setting.ranks.begin(), setting.ranks.end());
   const auto& plan = setting.runs.plan();
   const auto why = why_uncut(plan, most);
-  for (const auto mode : modes_of(plan)) {
+  for (const auto mode : compared_modes(plan.recipe.parallel.mode)) {
     const RunCut cut{setting.precision, mode, most, accumulate_on(setting, most)};
     if (why.empty())
       append_rows(rows, check_resume_of(setting, cut));

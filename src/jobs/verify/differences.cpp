@@ -231,9 +231,9 @@ Differences score_differences(const std::string& reference, const std::string& o
 
 BuffersOfPasses buffers_of_passes(const std::string& folder) {
   const auto found = in_child([&] {
-    const auto model = read_safetensors(checkpoint_in(folder) + "/model.safetensors");
+    const auto checkpoint = map_checkpoint(checkpoint_in(folder));
     std::string kinds;
-    for (const auto& [name, tensor] : model.tensors)
+    for (const auto& [name, tensor] : checkpoint.model)
       kinds += is_statistic(name) ? "s" : is_iteration(name) ? "i" : "";
     return kinds;
   });

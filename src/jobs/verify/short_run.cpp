@@ -80,6 +80,7 @@ Recipe cut_recipe(const ShortRunPlan& plan, const RunCut& cut) {
   recipe.train.threads = plan.threads;
   count_steps(recipe, plan.longest);
   recipe.checkpoint.keep_best.reset();
+  recipe.checkpoint.local.reset();
   recipe.eval.samples.reset();
   recipe.log.every = steps(1);
   recipe.log.tensorboard = recipe.output.report = false;
@@ -96,7 +97,7 @@ int train_short(const ShortRunPlan& plan, const RunCut& cut, const ShortRun& run
   make_run_folder_at(job.folder, job.start);
   const auto rank_main = [&](const Topology& topology, Hooks hooks) {
     hooks.evaluate = false;
-    if (run.keeps_gradients && topology.rank == 0) hooks.gradients = keep_gradients(run.folder);
+    if (run.keeps_gradients) hooks.gradients = keep_gradients(run.folder);
     if (!run.follows.empty())
       hooks.gradients = follow_gradients(run.folder, run.follows, run.weights);
     const auto ending = run_rank(job, topology, hooks);

@@ -1,7 +1,6 @@
 // `verify [KIND] RECIPE... [key=value...]`: whether this machine computes the same with one rank
 // and with several, in one micro-batch and in several, and after a resume.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -11,7 +10,6 @@
 #include "base/error.h"
 #include "base/output/print.h"
 #include "base/output/table_text.h"
-#include "base/output/terminal.h"
 #include "base/text.h"
 #include "cli/problems.h"
 #include "cli/verb.h"
@@ -135,14 +133,13 @@ std::string verdict_text(Verdict verdict) {
   return {};
 }
 
-void print_table(const CheckedRows& rows) {
+void print_checked(const CheckedRows& rows) {
   std::vector<std::vector<std::string>> cells{
       {"", "precision", "ranks", "difference", "allowed", "verdict"}};
   for (const auto& row : rows)
     cells.push_back({row.what, row.precision, row.ranks, short_number(row.largest),
                      short_number(row.allowed), verdict_text(row.verdict)});
-  for (const auto& line : table_lines(cells, terminal_columns(STDOUT_FILENO)))
-    print_lines(line + "\n");
+  print_table(cells);
 }
 
 /// Why a row is not comparable, alike in both precisions, or how it was compared.
@@ -225,7 +222,7 @@ int verify(const Arguments& arguments) {
     const auto rows =
         check_all(runs, words.kind, {runs, Precision::fp64, steps, batch.accumulate, devices}, own);
     log::status("");
-    print_table(rows);
+    print_checked(rows);
     print_reasons(rows);
     flush_stdout();
     return conclude(rows);

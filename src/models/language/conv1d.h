@@ -12,6 +12,7 @@ class Conv1d final : public Module {
  public:
   Conv1d(std::int64_t in, std::int64_t out);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
+  std::vector<at::Tensor> autocast_parameters() const override { return {weight_, bias_}; }
   const at::Tensor& weight() const { return weight_; }
   const at::Tensor& bias() const { return bias_; }
 

@@ -60,6 +60,7 @@ class Gpt2Block final : public Module {
   explicit Gpt2Block(const Gpt2BlockShape& shape);
   at::Tensor read(const at::Tensor& input, const Documents& documents, const Pass& pass);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
+  bool is_block() const override { return true; }
   at::Tensor extend(const at::Tensor& input, const std::vector<SequenceRows>& sequences,
                     std::int64_t layer, KeyValueMemory& memory);
   /// Of each half: the weight of the first layer, then of that whose output is added to the input.

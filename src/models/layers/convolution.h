@@ -24,6 +24,7 @@ class Convolution final : public Module {
  public:
   Convolution(const ConvolutionShape& shape, const at::Generator& generator);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
+  std::vector<at::Tensor> autocast_parameters() const override { return {weight_, bias_}; }
   const at::Tensor& weight() const { return weight_; }
   const at::Tensor& bias() const { return bias_; }  // undefined when there is none
 
@@ -40,6 +41,7 @@ class Linear final : public Module {
   Linear(std::int64_t in, std::int64_t out, const at::Generator& generator,
          LinearBias bias = LinearBias::learned);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
+  std::vector<at::Tensor> autocast_parameters() const override { return {weight_, bias_}; }
   const at::Tensor& weight() const { return weight_; }
   const at::Tensor& bias() const { return bias_; }  // undefined when there is none
 

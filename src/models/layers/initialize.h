@@ -1,4 +1,6 @@
 // First weights as torch.nn.init draws them: in place, in the same order from the same generator.
+// Whatever a constructor writes to a weight goes through these, so that it can be deferred
+// (models/layers/deferred_init.h).
 #pragma once
 
 #include <ATen/core/Generator.h>
@@ -25,6 +27,11 @@ void truncated_normal(const at::Tensor& tensor, double deviation, const at::Gene
 /// fastai.layers.trunc_normal_ of what was drawn: the remainder of a division by `bound`, times
 /// `deviation`.
 void fold(const at::Tensor& tensor, double bound, double deviation);
+/// A normal vector divided by its length (torch.nn.utils.spectral_norm).
+void unit_vector(const at::Tensor& tensor, const at::Generator& generator);
+/// kaiming_normal of the first of each `group` outputs, whose copies the others are
+/// (fastai.layers.icnr_init of a 1x1 convolution).
+void alike_in_groups(const at::Tensor& weight, std::int64_t group, const at::Generator& generator);
 void constant(const at::Tensor& tensor, double value);
 
 /// What Conv2d and Linear do on construction: the weight, then the bias where there is one.

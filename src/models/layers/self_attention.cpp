@@ -21,8 +21,8 @@ at::Tensor unit(const at::Tensor& vector) { return vector.div(vector.norm().clam
 
 at::Tensor random_unit(std::int64_t size, const at::Generator& generator) {
   const auto vector = at::empty({size});
-  initialize::normal(vector, 1, generator);
-  return unit(vector);
+  initialize::unit_vector(vector, generator);
+  return vector;
 }
 
 /// Places [rows, height * width, channels] as a map in the sizes and the layout of `like`.

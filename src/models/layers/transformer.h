@@ -24,6 +24,9 @@ class MultiHeadAttention final : public Module {
   /// where it is undefined.
   at::Tensor attend(const at::Tensor& input, const at::Tensor& padded, const Pass& pass);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
+  std::vector<at::Tensor> autocast_parameters() const override {
+    return {in_proj_weight_, in_proj_bias_};
+  }
 
  private:
   struct Heads {

@@ -1,9 +1,7 @@
 #include "models/segmentation/unet_block.h"
 
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/avg_pool2d.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/pixel_shuffle.h>
 #include <ATen/ops/upsample_nearest2d.h>
 
@@ -62,14 +60,6 @@ const Convolution& convolution_of(const Sequence& layer) {
   return *convolution;
 }
 
-// fastai.layers.icnr_init of a 1x1 convolution.
-void draw_alike_in_fours(const at::Tensor& weight, const at::Generator& generator) {
-  const at::NoGradGuard no_grad;
-  const auto one_of_four = at::empty({weight.size(0) / 4, weight.size(1), 1, 1});
-  initialize::kaiming_normal(one_of_four, initialize::Fan::in, generator);
-  weight.copy_(one_of_four.repeat_interleave(4, 0));
-}
-
 }  // namespace
 
 void initialize_as_in_a_unet(Module& root, const at::Generator& generator) {
@@ -100,7 +90,7 @@ std::unique_ptr<Sequence> pixel_shuffle_icnr(const UpsamplingShape& shape,
       conv_layer({.in = shape.in, .out = 4 * shape.out, .norm = ConvLayerShape::Norm::none},
                  shape.activation, generator);
   const auto& convolution = convolution_of(*layer);
-  draw_alike_in_fours(convolution.weight(), generator);
+  initialize::alike_in_groups(convolution.weight(), 4, generator);
   initialize::constant(convolution.bias(), 0);
   auto upsampling = std::make_unique<Sequence>();
   upsampling->append(std::move(layer));

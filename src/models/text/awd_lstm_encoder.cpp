@@ -21,7 +21,8 @@ WeightDropLstmShape layer_shape(const AwdLstmShape& shape, std::int64_t layer) {
   return {.in = layer == 0 ? shape.emb_sz : shape.n_hid,
           .out = width_of(shape, layer) / (shape.bidir ? 2 : 1),
           .bidir = shape.bidir,
-          .weight_p = shape.weight_p};
+          .weight_p = shape.weight_p,
+          .runs_once = shape.runs_once};
 }
 
 LstmState rows_of(const LstmState& state, const at::Tensor& rows) {

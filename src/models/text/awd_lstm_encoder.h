@@ -15,10 +15,11 @@ struct AwdLstmShape {
   std::int64_t n_hid = 1152;
   std::int64_t n_layers = 3;
   bool bidir = false;
-  double hidden_p = 0;  // of what one layer gives the next
-  double input_p = 0;   // of the embedded tokens
-  double embed_p = 0;   // of whole tokens of the vocabulary
-  double weight_p = 0;  // of the hidden-to-hidden weights
+  double hidden_p = 0;     // of what one layer gives the next
+  double input_p = 0;      // of the embedded tokens
+  double embed_p = 0;      // of whole tokens of the vocabulary
+  double weight_p = 0;     // of the hidden-to-hidden weights
+  bool runs_once = false;  // WeightDropLstmShape's
 };
 
 class AwdLstmEncoder final : public Module {

@@ -64,7 +64,8 @@ AwdLstmShape shape_of(const AwdLstmLmOptions& options, const TextFacts& text) {
           .hidden_p = options.drop_mult * options.hidden_p,
           .input_p = options.drop_mult * options.input_p,
           .embed_p = options.drop_mult * options.embed_p,
-          .weight_p = options.drop_mult * options.weight_p};
+          .weight_p = options.drop_mult * options.weight_p,
+          .runs_once = true};
 }
 
 /// fastai.text.models.core.LinearDecoder without its dropout.

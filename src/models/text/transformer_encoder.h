@@ -26,6 +26,7 @@ class TransformerEncoderLayer final : public Module {
   /// `padded` as in TransformerEncoder.
   at::Tensor encode(const at::Tensor& input, const at::Tensor& padded, const Pass& pass);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
+  bool is_block() const override { return true; }
 
  private:
   Activation activation_;

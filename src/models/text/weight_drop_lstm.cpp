@@ -10,6 +10,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "models/blocks.h"
 #include "models/layers/initialize.h"
 
 namespace ddptrain {
@@ -96,6 +97,13 @@ at::Tensor WeightDropLstm::run_both_ways(const at::Tensor& input, LstmState& sta
 
 at::Tensor WeightDropLstm::run(const at::Tensor& input, LstmState& state, const Segment& segment,
                                const Pass& pass) {
+  return observed_block(*this, input, pass, [&](const at::Tensor& given, const Pass& now) {
+    return compute(given, state, segment, now);
+  });
+}
+
+at::Tensor WeightDropLstm::compute(const at::Tensor& input, LstmState& state,
+                                   const Segment& segment, const Pass& pass) const {
   auto weight = weight_hh_raw_;
   if (pass.training && shape_.weight_p > 0)
     weight = drop_shared(weight, {path(), segment.number, shape_.weight_p}, pass);

@@ -12,6 +12,7 @@ struct WeightDropLstmShape {
   std::int64_t out = 0;  // per direction
   bool bidir = false;
   double weight_p = 0;
+  bool runs_once = false;  // in each forward pass, on every rank
 };
 
 /// What a layer carries from one segment to the next: [directions, rows, out] each, no graph.
@@ -32,9 +33,12 @@ class WeightDropLstm final : public Module {
   /// From the state zero.
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
   LstmState zero_state(std::int64_t rows) const;
+  bool is_block() const override { return shape_.runs_once; }
 
  private:
   class Weights;
+  at::Tensor compute(const at::Tensor& input, LstmState& state, const Segment& segment,
+                     const Pass& pass) const;
   at::Tensor run_both_ways(const at::Tensor& input, LstmState& state, const at::Tensor& weight,
                            const at::Tensor& lengths, const Pass& pass) const;
   WeightDropLstmShape shape_;

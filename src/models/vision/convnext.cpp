@@ -81,6 +81,7 @@ class CNBlock final : public Module {
   };
   CNBlock(std::int64_t channels, const Rates& rates, const at::Generator& generator);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
+  bool is_block() const override { return true; }
 
  private:
   at::Tensor compute(const at::Tensor& input, const Pass& pass);

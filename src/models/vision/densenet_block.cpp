@@ -18,7 +18,7 @@ DenseLayer::DenseLayer(const DenseBlockShape& shape, std::int64_t in,
   dropout_ = make<Dropout>("dropout", shape.drop_rate);
 }
 
-at::Tensor DenseLayer::forward(const at::Tensor& input, const Pass& pass) {
+at::Tensor DenseLayer::compute(const at::Tensor& input, const Pass& pass) {
   auto x = norm1_->forward_relu(input, {}, pass);
   x = norm2_->forward_relu(conv1_->forward(x, pass), {}, pass);
   return dropout_->forward(conv2_->forward(x, pass), pass);
@@ -42,7 +42,7 @@ DenseTransition::DenseTransition(std::int64_t in, const at::Generator& generator
   conv_ = make<Convolution>("conv", shape, generator);
 }
 
-at::Tensor DenseTransition::forward(const at::Tensor& input, const Pass& pass) {
+at::Tensor DenseTransition::compute(const at::Tensor& input, const Pass& pass) {
   const auto x = norm_->forward_relu(input, {}, pass);
   return at::avg_pool2d(conv_->forward(x, pass), 2, 2);
 }

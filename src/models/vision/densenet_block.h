@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "models/blocks.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
 #include "models/layers/norm.h"
@@ -19,12 +20,13 @@ struct DenseBlockShape {
 };
 
 /// [rows, in, ...] to [rows, growth, ...] by way of 4 * growth channels.
-class DenseLayer final : public Module {
+class DenseLayer final : public ObservedBlock {
  public:
   DenseLayer(const DenseBlockShape& shape, std::int64_t in, const at::Generator& generator);
-  at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
 
  private:
+  at::Tensor compute(const at::Tensor& input, const Pass& pass) override;
+
   BatchNorm *norm1_, *norm2_;
   Convolution *conv1_, *conv2_;
   Dropout* dropout_;
@@ -41,12 +43,13 @@ class DenseBlock final : public Module {
 };
 
 /// Halves channels, height and width.
-class DenseTransition final : public Module {
+class DenseTransition final : public ObservedBlock {
  public:
   DenseTransition(std::int64_t in, const at::Generator& generator);
-  at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
 
  private:
+  at::Tensor compute(const at::Tensor& input, const Pass& pass) override;
+
   BatchNorm* norm_;
   Convolution* conv_;
 };

@@ -1,12 +1,12 @@
 // efficientnet_b0, efficientnet_b1, efficientnet_b2, efficientnet_b3, efficientnet_b4. EfficientNet
 // of torchvision (Tan and Le 2019). Names, order and first weights are torchvision's.
-#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "models/blocks.h"
 #include "models/layers/convolution_norm.h"
 #include "models/layers/dropout.h"
 #include "models/layers/squeeze_excitation.h"
@@ -64,12 +64,13 @@ struct MBConvShape {
 };
 
 /// Inverted residual with squeeze-and-excitation.
-class MBConv final : public Module {
+class MBConv final : public ObservedBlock {
  public:
   MBConv(const MBConvShape& shape, const at::Generator& generator);
-  at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
 
  private:
+  at::Tensor compute(const at::Tensor& input, const Pass& pass) override;
+
   bool adds_input_;
   Sequence* block_;
   StochasticDepth* stochastic_depth_;
@@ -96,7 +97,7 @@ MBConv::MBConv(const MBConvShape& shape, const at::Generator& generator)
   stochastic_depth_ = make<StochasticDepth>("stochastic_depth", shape.skipped);
 }
 
-at::Tensor MBConv::forward(const at::Tensor& input, const Pass& pass) {
+at::Tensor MBConv::compute(const at::Tensor& input, const Pass& pass) {
   const auto x = block_->forward(input, pass);
   return adds_input_ ? stochastic_depth_->forward(x, pass).add_(input) : x;
 }
@@ -119,9 +120,7 @@ class EfficientNet final : public PooledClassifier {
 
 // U(-1 / sqrt(out), 1 / sqrt(out)).
 void draw_classifier(const at::Tensor& weight, const at::Generator& generator) {
-  const at::NoGradGuard no_grad;
-  const double bound = 1 / std::sqrt(static_cast<double>(weight.size(0)));
-  weight.uniform_(-bound, bound, generator);
+  initialize::uniform(weight, 1 / std::sqrt(static_cast<double>(weight.size(0))), generator);
 }
 
 EfficientNet::EfficientNet(const EfficientNetPlan& plan, const EfficientNetOptions& options,

@@ -1,6 +1,7 @@
 // torchvision.models.mobilenet_v2: Sandler et al. 2018.
 #include <algorithm>
 
+#include "models/blocks.h"
 #include "models/layers/convolution_norm.h"
 #include "models/layers/dropout.h"
 #include "models/layers/initialize.h"
@@ -26,12 +27,13 @@ struct InvertedResidualShape {
   std::int64_t in, out, stride, expansion;
 };
 
-class InvertedResidual final : public Module {
+class InvertedResidual final : public ObservedBlock {
  public:
   InvertedResidual(const InvertedResidualShape& shape, const at::Generator& generator);
-  at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
 
  private:
+  at::Tensor compute(const at::Tensor& input, const Pass& pass) override;
+
   bool adds_input_;
   Sequence* conv_;
 };
@@ -50,7 +52,7 @@ InvertedResidual::InvertedResidual(const InvertedResidualShape& shape,
   conv_->add<BatchNorm>(shape.out);
 }
 
-at::Tensor InvertedResidual::forward(const at::Tensor& input, const Pass& pass) {
+at::Tensor InvertedResidual::compute(const at::Tensor& input, const Pass& pass) {
   auto x = conv_->forward(input, pass);
   return adds_input_ ? x.add_(input) : x;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "models/blocks.h"
 #include "models/layers/activation.h"
 #include "models/layers/convolution_norm.h"
 #include "models/layers/dropout.h"
@@ -99,13 +100,14 @@ Block widened(Block block, double width) {
   return block;
 }
 
-class InvertedResidualV3 final : public Module {
+class InvertedResidualV3 final : public ObservedBlock {
  public:
   InvertedResidualV3(const Block& shape, const BatchNormOptions& norm,
                      const at::Generator& generator);
-  at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
 
  private:
+  at::Tensor compute(const at::Tensor& input, const Pass& pass) override;
+
   bool adds_input_;
   Sequence* block_;
 };
@@ -141,7 +143,7 @@ InvertedResidualV3::InvertedResidualV3(const Block& shape, const BatchNormOption
   block_->add<ConvolutionNorm>(project, generator);
 }
 
-at::Tensor InvertedResidualV3::forward(const at::Tensor& input, const Pass& pass) {
+at::Tensor InvertedResidualV3::compute(const at::Tensor& input, const Pass& pass) {
   auto x = block_->forward(input, pass);
   return adds_input_ ? x.add_(input) : x;
 }

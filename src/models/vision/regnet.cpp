@@ -7,6 +7,7 @@
 #include <cmath>
 #include <string>
 
+#include "models/blocks.h"
 #include "models/layers/convolution_norm.h"
 #include "models/layers/initialize.h"
 #include "models/layers/squeeze_excitation.h"
@@ -50,12 +51,13 @@ std::unique_ptr<Sequence> make_bottleneck(const RegNetBlockShape& shape,
   return chain;
 }
 
-class ResBottleneckBlock final : public Module {
+class ResBottleneckBlock final : public ObservedBlock {
  public:
   ResBottleneckBlock(const RegNetBlockShape& shape, const at::Generator& generator);
-  at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
 
  private:
+  at::Tensor compute(const at::Tensor& input, const Pass& pass) override;
+
   ConvolutionNorm* proj_ = nullptr;  // null: the input itself
   Sequence* f_;
 };
@@ -72,7 +74,7 @@ ResBottleneckBlock::ResBottleneckBlock(const RegNetBlockShape& shape,
   f_ = child("f", make_bottleneck(shape, generator));
 }
 
-at::Tensor ResBottleneckBlock::forward(const at::Tensor& input, const Pass& pass) {
+at::Tensor ResBottleneckBlock::compute(const at::Tensor& input, const Pass& pass) {
   const auto shortcut = proj_ == nullptr ? input : proj_->forward(input, pass);
   return add_relu_after(
       *f_, input, [&] { return shortcut; }, pass);

@@ -63,7 +63,7 @@ BasicBlock::BasicBlock(const ResNetBlockShape& shape, const at::Generator& gener
   add_shortcut(std::move(shortcut));
 }
 
-at::Tensor BasicBlock::forward(const at::Tensor& input, const Pass& pass) {
+at::Tensor BasicBlock::compute(const at::Tensor& input, const Pass& pass) {
   const auto x = bn1_->forward_relu(conv1_->forward(input, pass), {}, pass);
   return norm_add_relu(conv2_->forward(x, pass), input, pass);
 }
@@ -81,7 +81,7 @@ Bottleneck::Bottleneck(const ResNetBlockShape& shape, const at::Generator& gener
   add_shortcut(std::move(shortcut));
 }
 
-at::Tensor Bottleneck::forward(const at::Tensor& input, const Pass& pass) {
+at::Tensor Bottleneck::compute(const at::Tensor& input, const Pass& pass) {
   auto x = bn1_->forward_relu(conv1_->forward(input, pass), {}, pass);
   x = bn2_->forward_relu(conv2_->forward(x, pass), {}, pass);
   return norm_add_relu(conv3_->forward(x, pass), input, pass);

@@ -1,6 +1,7 @@
 // The two residual blocks of torchvision's ResNet.
 #pragma once
 
+#include "models/blocks.h"
 #include "models/layers/chain.h"
 #include "models/layers/convolution.h"
 #include "models/layers/norm.h"
@@ -18,7 +19,7 @@ struct ResNetBlockShape {
 
 /// A block that ends in a sum with its input, which a 1x1 convolution with batch norm fits where
 /// channels or size change.
-class ResNetBlock : public Module {
+class ResNetBlock : public ObservedBlock {
  public:
   /// The batch norm before the sum.
   virtual BatchNorm& last_norm() const = 0;
@@ -36,10 +37,10 @@ class BasicBlock final : public ResNetBlock {
  public:
   static constexpr std::int64_t expansion = 1;
   BasicBlock(const ResNetBlockShape& shape, const at::Generator& generator);
-  at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
   BatchNorm& last_norm() const override { return *bn2_; }
 
  private:
+  at::Tensor compute(const at::Tensor& input, const Pass& pass) override;
   Convolution *conv1_, *conv2_;
   BatchNorm *bn1_, *bn2_;
 };
@@ -48,10 +49,10 @@ class Bottleneck final : public ResNetBlock {
  public:
   static constexpr std::int64_t expansion = 4;
   Bottleneck(const ResNetBlockShape& shape, const at::Generator& generator);
-  at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
   BatchNorm& last_norm() const override { return *bn3_; }
 
  private:
+  at::Tensor compute(const at::Tensor& input, const Pass& pass) override;
   Convolution *conv1_, *conv2_, *conv3_;
   BatchNorm *bn1_, *bn2_, *bn3_;
 };

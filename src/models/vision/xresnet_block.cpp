@@ -115,7 +115,7 @@ XBlock::XBlock(const XBlockShape& s, const at::Generator& generator) : activatio
   if (in != out) idpath_->append(conv_layer({.in = in, .out = out}, Activation::none, generator));
 }
 
-at::Tensor XBlock::forward(const at::Tensor& input, const Pass& pass) {
+at::Tensor XBlock::compute(const at::Tensor& input, const Pass& pass) {
   const auto shortcut = [&] { return idpath_->forward(input, pass); };
   if (activation_ == Activation::relu) return add_relu_after(*convpath_, input, shortcut, pass);
   auto sum = convpath_->forward(input, pass);

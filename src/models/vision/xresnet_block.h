@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "models/blocks.h"
 #include "models/layers/activation.h"
 #include "models/layers/chain.h"
 
@@ -38,12 +39,12 @@ struct XBlockShape {
   XPool pool = XPool::average;
 };
 
-class XBlock final : public Module {
+class XBlock final : public ObservedBlock {
  public:
   XBlock(const XBlockShape& shape, const at::Generator& generator);
-  at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
 
  private:
+  at::Tensor compute(const at::Tensor& input, const Pass& pass) override;
   Sequence* convpath_;
   Sequence* idpath_;
   Activation activation_;

@@ -20,6 +20,7 @@ class SwinBlock final : public Module {
  public:
   SwinBlock(const SwinBlockShape& shape, const at::Generator& generator);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
+  bool is_block() const override { return true; }
 
  private:
   at::Tensor compute(const at::Tensor& input, const Pass& pass);

@@ -16,6 +16,7 @@ class EncoderBlock final : public Module {
  public:
   EncoderBlock(const VisionEncoderShape& shape, const at::Generator& generator);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
+  bool is_block() const override { return true; }
 
  private:
   at::Tensor compute(const at::Tensor& input, const Pass& pass);

@@ -207,7 +207,8 @@ Entry<Optimizer> adafactor() {
       "Adafactor: little memory for large matrices; as PyTorch or transformers has it.",
       [](const Adafactor::Options& options, std::vector<ParameterGroup> groups) {
         return std::make_unique<Adafactor>(options, std::move(groups));
-      });
+      },
+      {"whole_parameters"});
 }
 
 }  // namespace ddptrain

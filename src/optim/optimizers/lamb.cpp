@@ -4,8 +4,6 @@
 #include <ATen/ops/_foreach_div.h>
 #include <ATen/ops/_foreach_mul.h>
 #include <ATen/ops/_foreach_sqrt.h>
-#include <ATen/ops/cat.h>
-#include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/where.h>
 
 #include <cmath>
@@ -57,13 +55,14 @@ class Lamb final : public Stateful {
         options_(options) {}
 
   std::optional<double> momentum() const override { return options_.betas[0]; }
+  void share(const SharedGradients& shared) override { shared_ = shared; }
 
  private:
   void prepare(std::span<const Update> updates) override {
-    if (!options_.max_grad_norm || updates.empty()) return;
+    if (!options_.max_grad_norm || (updates.empty() && !shared_.ranks)) return;
     std::vector<at::Tensor> all;
-    for (const auto& u : updates) all.push_back(norms(u.gradients));
-    clip_ = (at::linalg_vector_norm(at::cat(all)) / *options_.max_grad_norm).clamp_min(1);
+    for (const auto& u : updates) all.insert(all.end(), u.gradients.begin(), u.gradients.end());
+    clip_ = (gradient_norm(all, 2, shared_) / *options_.max_grad_norm).clamp_min(1);
   }
 
   void update(const Update& u) override {
@@ -100,6 +99,7 @@ class Lamb final : public Stateful {
   }
 
   Options options_;
+  SharedGradients shared_;
   at::Tensor clip_;
 };
 
@@ -109,7 +109,7 @@ Entry<Optimizer> lamb() {
       [](const Lamb::Options& options, std::vector<ParameterGroup> groups) {
         return std::make_unique<Lamb>(options, std::move(groups));
       },
-      {"momentum"});
+      {"momentum", "whole_parameters"});
 }
 
 }  // namespace ddptrain

@@ -40,6 +40,8 @@ class Lookahead final : public Optimizer {
   std::optional<double> momentum() const override { return inner_->momentum(); }
   const std::vector<ParameterGroup>& groups() const override { return inner_->groups(); }
 
+  void share(const SharedGradients& shared) override { inner_->share(shared); }
+
   void step(const Rates& rates) override {
     at::NoGradGuard no_grad;
     if (slow_.empty()) copy_fast();

@@ -130,6 +130,9 @@ class Muon final : public Optimizer {
   double lr() const override { return matrices_.lr(); }
   std::optional<double> momentum() const override { return matrices_.momentum(); }
   const std::vector<ParameterGroup>& groups() const override { return groups_; }
+  void share(const SharedGradients& shared) override {
+    if (others_) others_->share(shared);
+  }
 
   void step(const Rates& rates) override {
     matrices_.step(rates);
@@ -179,7 +182,7 @@ Entry<Optimizer> muon() {
       [](const MuonOptions& options, std::vector<ParameterGroup> groups) {
         return std::make_unique<Muon>(options, std::move(groups));
       },
-      {"momentum"});
+      {"momentum", "whole_parameters"});
 }
 
 }  // namespace ddptrain

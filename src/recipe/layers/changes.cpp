@@ -14,7 +14,7 @@ namespace {
 using Meaning = std::pair<std::string_view, std::string_view>;
 
 // The longest prefix decides.
-constexpr std::array<Meaning, 24> kMeanings{{
+constexpr std::array<Meaning, 25> kMeanings{{
     {"model", "the saved weights must fit it"},
     {"data", "the saved classes and steps per epoch must fit it"},
     {"data.transforms", "samples are transformed so from here on"},
@@ -38,6 +38,7 @@ constexpr std::array<Meaning, 24> kMeanings{{
     {"weight_decay_schedule", "it is recomputed, and continues at the current step"},
     {"parallel", "the same samples in each step; the last bits may differ"},
     {"parallel.timeout", "no number changes"},
+    {"parallel.restarts", "no number changes"},
     {"callbacks", "new ones start from the beginning"},
 }};
 

@@ -122,6 +122,15 @@ void samples_have_weights(const RuleContext& rule) {
                                    " does; 'by: classes' needs none");
 }
 
+void windows_are_of_shards(const RuleContext& rule) {
+  const auto* window = rule.value(rule.data.sampler, "window");
+  if (!kind_of(rule) || !window || window->is_null()) return;
+  if (rule.data.sampler.type() != "shuffle" || rule.has(rule.recipe.data, "gives_shards")) return;
+  rule.error("data.sampler.window", "counts shards, and '" + rule.recipe.data.type() +
+                                        "' has none; " + names_with(rule, "data", "gives_shards") +
+                                        " does");
+}
+
 void channels_are_of_images(const RuleContext& rule) {
   const auto given = kind_of(rule);
   if (rule.recipe.train.channels_last.value.value_or(false) && given && *given != "images")
@@ -174,6 +183,13 @@ constexpr Rule kKindRules[] = {
       "They are a column of a manifest; other data has none.", "data: {sampler: weighted}",
       "data: {type: manifest, file: labels.csv, sampler: weighted}"},
      samples_have_weights},
+    {{"sampler-window", "A window of shards is of data in shards.",
+      "Samples are shuffled within some shards, so that only these are read at a time. 'ddptrain "
+      "data shards' writes data as shards.",
+      "data: {type: image_folder, root: pets, sampler: {type: shuffle, window: 8}}",
+      "data: {type: image_shards, root: pets, valid: {fraction: 0.1}, sampler: {type: shuffle, "
+      "window: 8}}"},
+     windows_are_of_shards},
     {{"channels-last", "channels_last is about images.",
       "It says in which order the numbers of an image lie in memory.",
       "model: awd_lstm\ndata: {type: text_folder, root: imdb, padding: chunks}\ntrain: "

@@ -71,7 +71,7 @@ void ddp_options_are_read(const RuleContext& rule) {
   auto asked = rule.recipe.parallel.ddp;
   DdpSpec fresh;
   if (!has_ranks(rule.recipe.parallel.mode) && to_yaml(encode(asked)) != to_yaml(encode(fresh)))
-    rule.warn("parallel.ddp", "only mode ddp reads these options");
+    rule.warn("parallel.ddp", "only modes with a process per device read these options");
 }
 
 void unused_parameters_are_looked_for(const RuleContext& rule) {
@@ -105,13 +105,57 @@ void time_outs_have_ranks(const RuleContext& rule) {
   const TimeoutSpec fresh;
   const bool asked = to_text(start) != to_text(fresh.start) || to_text(step) != to_text(fresh.step);
   if (asked && !has_ranks(rule.recipe.parallel.mode))
-    rule.warn("parallel.timeout", "only mode ddp has ranks that wait for each other");
+    rule.warn("parallel.timeout",
+              "only modes with a process per device have ranks that wait for each other");
+}
+
+/// What mode ddp can do to gradients on their way.
+void sharded_gradients_travel_whole(const RuleContext& rule) {
+  const auto& [mode, comm] = std::pair(rule.recipe.parallel.mode, rule.recipe.parallel.ddp.comm);
+  if (has_shards(mode) && comm.power_sgd)
+    rule.error("parallel.ddp.comm.power_sgd",
+               "each rank gets the sums of a slice, of which PowerSGD makes none; only mode ddp "
+               "compresses gradients");
+  if (has_units(mode) && comm.dtype)
+    rule.error("parallel.ddp.comm.dtype",
+               "zero2 and fsdp sum gradients in the type that they have; only ddp and zero1 round "
+               "them on their way");
+}
+
+void shards_are_of_units(const RuleContext& rule) {
+  const auto& parallel = rule.recipe.parallel;
+  if (!parallel.shard.group.automatic() && !has_units(parallel.mode))
+    rule.error("parallel.shard.group", "only zero2 and fsdp share among groups of ranks");
+  if (parallel.shard.reduce != ShardReduce::each && !has_units(parallel.mode))
+    rule.error("parallel.shard.reduce",
+               "only zero2 and fsdp sum gradients after each micro-batch; the other modes do after "
+               "the last one");
+}
+
+void groups_divide_the_ranks(const RuleContext& rule) {
+  const auto& parallel = rule.recipe.parallel;
+  const auto group = parallel.shard.group.value;
+  const auto ids = std::ssize(parallel.devices.ids);
+  const auto devices = ids > 0 ? ids : parallel.devices.count.value.value_or(0);
+  if (group && devices > 0 && devices % *group != 0)
+    rule.error("parallel.shard.group",
+               fmt::format("{} ranks cannot be divided into groups of {}", devices, *group));
+}
+
+void sums_have_ranks(const RuleContext& rule) {
+  const auto& parallel = rule.recipe.parallel;
+  if (parallel.sums == Sums::ordered && !has_ranks(parallel.mode))
+    rule.warn("parallel.sums", "only modes with a process per device sum over ranks");
+  if (parallel.sums == Sums::ordered && parallel.ddp.comm.power_sgd)
+    rule.error("parallel.sums", "PowerSGD sums compressed gradients; 'sums: backend' goes with it");
 }
 
 void there_are_ranks_to_restart(const RuleContext& rule) {
-  if (rule.recipe.policy.on_rank_failure == OnRankFailure::restart &&
-      !has_ranks(rule.recipe.parallel.mode))
-    rule.warn("policy.on_rank_failure", "only mode ddp has ranks to start again");
+  if (has_ranks(rule.recipe.parallel.mode)) return;
+  const auto* why = "only modes with a process per device have ranks to start again";
+  if (rule.recipe.policy.on_rank_failure == OnRankFailure::restart)
+    rule.warn("policy.on_rank_failure", why);
+  if (rule.recipe.parallel.restarts > 0) rule.warn("parallel.restarts", why);
 }
 
 constexpr Rule kDeviceRules[] = {
@@ -148,7 +192,7 @@ constexpr Rule kDeviceRules[] = {
 };
 
 constexpr Rule kParallelRules[] = {
-    {{"ddp-options", "Only mode ddp reads 'parallel.ddp'.",
+    {{"ddp-options", "Only modes with a process per device read 'parallel.ddp'.",
       "Buckets, unused parameters and buffers are matters of one process per device.",
       "parallel: {ddp: {static_graph: true}}", "parallel: {mode: ddp, ddp: {static_graph: true}}"},
      ddp_options_are_read},
@@ -167,11 +211,31 @@ constexpr Rule kParallelRules[] = {
       "parallel: {mode: ddp, timeout: {step: 1 epoch}}",
       "parallel: {mode: ddp, timeout: {step: 10 min}}"},
      time_outs_are_times},
-    {{"timeout-alone", "Only mode ddp has time-outs.",
+    {{"timeout-alone", "Only modes with a process per device have time-outs.",
       "They bound how long ranks wait for each other; the other modes are one process.",
       "parallel: {timeout: {step: 10 min}}", "parallel: {mode: ddp, timeout: {step: 10 min}}"},
      time_outs_have_ranks},
-    {{"restart", "Only mode ddp can start a rank again.",
+    {{"shard-comm", "Gradients of which a rank gets a slice travel whole.",
+      "PowerSGD and rounding on the way are mode ddp's; zero1 rounds, too.",
+      "parallel: {mode: fsdp, devices: 2, ddp: {comm: {power_sgd: 1}}}",
+      "parallel: {mode: fsdp, devices: 2}"},
+     sharded_gradients_travel_whole},
+    {{"shard-group",
+      "Only zero2 and fsdp share among groups of ranks, and sum before the last micro-batch.",
+      "zero1 cuts the buckets of all ranks, and in the other modes each rank has everything.",
+      "parallel: {mode: zero1, devices: 4, shard: {group: 2}}",
+      "parallel: {mode: fsdp, devices: 4, shard: {group: 2}}"},
+     shards_are_of_units},
+    {{"shard-groups", "Groups of ranks are of the same size.",
+      "Each group has a whole model, and a rank the same part of it as one of each other group.",
+      "parallel: {mode: fsdp, devices: 4, shard: {group: 3}}",
+      "parallel: {mode: fsdp, devices: 4, shard: {group: 2}}"},
+     groups_divide_the_ranks},
+    {{"ordered-sums", "Ordered sums are of ranks.",
+      "The other modes are one process, whose sums have an order already.",
+      "parallel: {sums: ordered}", "parallel: {mode: ddp, sums: ordered}"},
+     sums_have_ranks},
+    {{"restart", "Only modes with a process per device can start a rank again.",
       "The other modes are one process: when it dies, no process is left to restart it.",
       "policy: {on_rank_failure: restart}",
       "parallel: {mode: ddp}\npolicy: {on_rank_failure: restart}"},

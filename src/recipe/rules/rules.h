@@ -12,7 +12,7 @@
 //   layer      batch_norm
 //   model, layer  varies_on_cuda (an operator has no deterministic kernel there), or so with
 //              an option: varies_on_cuda OPTION=VALUE, varies_on_cuda OPTION!=VALUE
-//   data       gives_images, gives_tables, gives_texts, gives_weights, and of targets
+//   data       gives_images, gives_tables, gives_texts, gives_weights, gives_shards, of targets
 //              (recipe/targets.h) gives_class, gives_number, gives_masks, gives_points,
 //              gives_tokens, labels_by OPTION, numbers_by OPTION, task_by OPTION
 //   sampler    in_order (of the data), wants_texts, wants_weights, repeats (a sample several times
@@ -52,6 +52,7 @@ Problems check_batch(const Recipe& recipe, const Node& tree, std::int64_t device
 std::vector<Rule> batch_rules();
 std::vector<Rule> device_rules();
 std::vector<Rule> parallel_rules();
+std::vector<Rule> node_rules();
 std::vector<Rule> length_rules();
 std::vector<Rule> schedule_rules();
 std::vector<Rule> stage_rules();

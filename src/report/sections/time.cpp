@@ -1,6 +1,8 @@
 // Where the time of a run went.
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <vector>
 
 #include "base/text.h"
 #include "report/html.h"
@@ -27,13 +29,27 @@ std::string phases_table(NamedValues phases) {
   return to_html(table);
 }
 
+constexpr std::size_t kMostSteps = 20;
+
+/// The steps after which a run that ended early continued: those before were made by earlier
+/// starts.
+std::string resumed_sentence(const std::vector<std::int64_t>& steps) {
+  if (steps.empty()) return {};
+  std::vector<std::string> shown_steps;
+  for (std::size_t i = 0; i < std::min(steps.size(), kMostSteps); ++i)
+    shown_steps.push_back(std::to_string(steps[i]));
+  if (steps.size() > kMostSteps) shown_steps.emplace_back("...");
+  return paragraph("Resumed " + plural(std::ssize(steps), "time") + ", after step " +
+                   join(shown_steps, ", ") + ".");
+}
+
 std::string time_of_runs(const ReportRuns& runs) {
   std::string html;
   for (const auto& run : runs) {
     const double sum = total_seconds(run.history.phases);
     if (!std::isfinite(sum) || sum <= 0) continue;
     if (runs.size() > 1) html += "<h3>" + name_html(run.record.name) + "</h3>\n";
-    html += phases_table(run.history.phases);
+    html += phases_table(run.history.phases) + resumed_sentence(run.history.resumed);
   }
   return html;
 }

@@ -13,6 +13,7 @@
 #include "base/secrets.h"
 #include "base/text.h"
 #include "config/decode.h"
+#include "sources/brace_pattern.h"
 #include "sources/fetch/fetch.h"
 #include "sources/fetch/unpack.h"
 
@@ -113,6 +114,7 @@ void check_there(const Choice<Dataset>& data) {
     std::error_code unknown;
     if (!value || !value->is_scalar() || value->is_null() || fs::exists(value->text, unknown))
       continue;
+    if (has_braces(value->text)) continue;  // of several files, each of which is opened
     throw Error(Exit::data, Option{std::string("data.") + option},
                 "'" + value->text +
                     "' is not there; put the data there, write where they are, or name an archive "

@@ -13,7 +13,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "base/files/files.h"
 #include "sources/files/mapped_file.h"
@@ -52,6 +54,11 @@ class FileSystem {
                            std::uint64_t most) const = 0;
   /// The whole file, inflated if it is compressed (sources/files/mapped_file.h).
   virtual MappedFile map(const std::string& path) const = 0;
+  /// Files of which parts are about to be read, in that order: one that is far away is fetched
+  /// ahead. A file is listed again at each of its reads. Each call with the same `reader` replaces
+  /// the one before.
+  virtual void announce(int /*reader*/, const std::vector<std::string>& /*files*/,
+                        std::span<const std::int32_t> /*reads*/) const {}
 };
 
 /// This machine's file system.

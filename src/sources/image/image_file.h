@@ -14,6 +14,7 @@ struct ImageFile {
   std::vector<std::int64_t> labels = {};  // where an image has any number of them
   std::vector<double> numbers = {};       // a target of numbers, or x and y of points; NaN: missing
   std::string target = {};                // the file of its mask or points, as `path`
+  std::int32_t shard = -1;                // that `path` lies in; -1: none
 };
 
 }  // namespace ddptrain

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,12 +18,14 @@ struct ValidSpec;
 struct ImageList {
   explicit ImageList(const FileSystem& system) : file_system(&system) {}
 
-  const FileSystem* file_system;  // where the files are
+  const FileSystem* file_system;                          // where the files are
+  std::unique_ptr<const FileSystem> own_files = nullptr;  // that one, if no one else owns it
   std::string root;
   std::vector<std::string> classes;
   bool multi_label = false;
   std::array<std::vector<ImageFile>, 2> files;  // by split: train, valid
   std::array<std::vector<double>, 2> weights;   // by split; empty: all equal
+  std::vector<std::string> shards;  // below root, by ImageFile::shard; empty: files of their own
   std::vector<std::string> groups;  // of training files, for folds; empty: of their paths
 };
 

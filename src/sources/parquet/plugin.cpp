@@ -10,6 +10,7 @@
 #include <arrow/type.h>
 #include <arrow/type_traits.h>
 #include <arrow/util/float16.h>
+#include <arrow/util/key_value_metadata.h>
 #include <fmt/format.h>
 #include <parquet/arrow/reader.h>
 #include <parquet/exception.h>
@@ -177,6 +178,38 @@ void give_array(const arrow::Array& array, ParquetCells& cells) {
   }
 }
 
+template <class Array>
+void give_bytes_of(const arrow::Array& array, const arrow::Array& column, ParquetCells& cells) {
+  const auto& values = static_cast<const Array&>(array);
+  for (std::int64_t row = 0; row < array.length(); ++row)
+    if (column.IsNull(row) || array.IsNull(row))
+      cells.missing();
+    else
+      cells.text(values.GetView(row));
+}
+
+/// Of a structure, its field "bytes".
+void give_bytes(const arrow::Array& column, ParquetCells& cells) {
+  std::shared_ptr<arrow::Array> field;
+  if (column.type_id() == arrow::Type::STRUCT)
+    field = static_cast<const arrow::StructArray&>(column).GetFieldByName("bytes");
+  const auto& array = field ? *field : column;
+  if (array.type_id() == arrow::Type::LARGE_BINARY)
+    return give_bytes_of<arrow::LargeBinaryArray>(array, column, cells);
+  give_bytes_of<arrow::BinaryArray>(array, column, cells);
+}
+
+bool is_bytes(const arrow::DataType& type) {
+  return type.id() == arrow::Type::BINARY || type.id() == arrow::Type::LARGE_BINARY;
+}
+
+bool holds_bytes(const arrow::DataType& type) {
+  if (is_bytes(type)) return true;
+  if (type.id() != arrow::Type::STRUCT) return false;
+  const auto field = static_cast<const arrow::StructType&>(type).GetFieldByName("bytes");
+  return field && is_bytes(*field->type());
+}
+
 class ArrowFile final : public ParquetFile {
  public:
   ArrowFile(const std::string& path, std::span<const std::uint8_t> bytes) : path_(path) {
@@ -195,6 +228,28 @@ class ArrowFile final : public ParquetFile {
                            chunks->length(), rows_));
       for (const auto& chunk : chunks->chunks()) give_array(*chunk, cells);
     });
+  }
+
+  const std::vector<std::int64_t>& groups() const override { return groups_; }
+
+  void read_group(std::size_t group, std::size_t column, ParquetCells& cells) const override {
+    guarded([&] {
+      std::shared_ptr<arrow::ChunkedArray> chunks;
+      const auto row_group = reader_->RowGroup(static_cast<int>(group));
+      require(row_group->Column(static_cast<int>(column))->Read(&chunks));
+      require(chunks->ValidateFull());
+      if (chunks->length() != groups_[group])
+        refuse(fmt::format("row group {} has {} rows of column '{}', not {}", group,
+                           chunks->length(), fields_[column].name, groups_[group]));
+      for (const auto& chunk : chunks->chunks())
+        fields_[column].holds_bytes ? give_bytes(*chunk, cells) : give_array(*chunk, cells);
+    });
+  }
+
+  std::string metadata(const std::string& key) const override {
+    const auto pairs = reader_->parquet_reader()->metadata()->key_value_metadata();
+    if (!pairs || !pairs->Contains(key)) return {};
+    return pairs->Get(key).ValueOr("");
   }
 
  private:
@@ -229,12 +284,17 @@ class ArrowFile final : public ParquetFile {
     std::shared_ptr<arrow::Schema> schema;
     require(reader_->GetSchema(&schema));
     for (const auto& field : schema->fields())
-      fields_.push_back({field->name(), type_of(*field->type()), field->type()->ToString()});
+      fields_.push_back({field->name(), type_of(*field->type()), field->type()->ToString(),
+                         holds_bytes(*field->type())});
+    const auto metadata = reader_->parquet_reader()->metadata();
+    for (int group = 0; group < metadata->num_row_groups(); ++group)
+      groups_.push_back(metadata->RowGroup(group)->num_rows());
   }
 
   std::string path_;
   std::int64_t rows_ = 0;
   std::vector<ParquetField> fields_;
+  std::vector<std::int64_t> groups_;
   std::unique_ptr<parquet::arrow::FileReader> reader_;
 };
 

@@ -1,6 +1,5 @@
 #include "sources/table/parquet_source.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,26 +10,14 @@
 #include <unordered_map>
 
 #include "base/error.h"
-#include "base/files/plugin.h"
 #include "base/output/long_work.h"
 #include "sources/csv/csv_columns.h"
+#include "sources/parquet/open_parquet.h"
 
 namespace ddptrain {
 namespace {
 
-constexpr const char* plugin_name = "libddptrain_parquet.so";
 constexpr double missing_number = std::numeric_limits<double>::quiet_NaN();
-
-[[noreturn]] void refuse_plugin(const std::string& why) {
-  throw Error(Exit::data, "Parquet files cannot be read: " + why);
-}
-
-const ParquetPlugin& load_parquet() {
-  auto opened = open_plugin(plugin_name, RTLD_NOW | RTLD_LOCAL);
-  const auto* plugin = table_of<ParquetPlugin>(opened, plugin_name);
-  if (plugin == nullptr) refuse_plugin(opened.why_not);
-  return *plugin;
-}
 
 /// As Python writes them, and so pandas.to_csv: the fewest digits that give the number back, with a
 /// point.
@@ -129,8 +116,7 @@ ColumnKind settled(ColumnKind asked, ParquetType type) {
 }  // namespace
 
 ParquetSource::ParquetSource(MappedFile file) : path_(file.path()), file_(std::move(file)) {
-  static const ParquetPlugin& plugin = load_parquet();
-  parquet_ = plugin.open(path_, file_.bytes());
+  parquet_ = open_parquet_file(path_, file_.bytes());
   if (parquet_->rows() == 0) throw Error(Exit::data, path_ + ": no rows");
   std::set<std::string> names;
   for (const auto& field : parquet_->fields()) {

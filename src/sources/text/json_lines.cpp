@@ -2,13 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/output/log.h"
-#include "base/output/long_work.h"
 #include "base/text.h"
+#include "sources/text/json_shards.h"
 #include "text/unicode.h"
 
 namespace ddptrain {
@@ -20,29 +19,21 @@ class LineReader {
              InvalidUtf8 invalid_utf8)
       : file_(file), options_(options), labels_(labels), invalid_utf8_(invalid_utf8) {}
 
-  std::vector<TextRecord> run(std::span<const std::uint8_t> bytes) {
-    std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (rest.starts_with("\xef\xbb\xbf")) rest.remove_prefix(3);
-    LongWork work("reading '" + file_ + "'", static_cast<std::int64_t>(rest.size()));
-    while (!rest.empty()) {
-      const auto end = std::min(rest.find('\n'), rest.size());
-      ++line_;
-      work.did(static_cast<std::int64_t>(end) + 1);
-      if (const auto line = trim(rest.substr(0, end)); !line.empty()) read(line);
-      rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
-    if (records_.empty()) throw Error(Exit::data, file_ + ": no lines");
+  std::vector<TextRecord> run(const FileSystem& files) {
+    visit_json(files, file_, [this](std::string_view json, const std::string& place) {
+      place_ = place;
+      read(json);
+    });
     if (replaced_ > 0)
       log::warning(fmt::format(
-          "{}: {} not UTF-8 text; U+FFFD stands for bytes that are not; the first is line {}",
-          file_, plural(replaced_, "line"), first_replaced_));
+          "{}: {} not UTF-8 text; U+FFFD stands for bytes that are not; the first is {}", file_,
+          plural(replaced_, "line"), first_replaced_));
     return std::move(records_);
   }
 
  private:
-  std::string place() const { return fmt::format("{}:{}", file_, line_); }
   [[noreturn]] void fail(const std::string& what) const {
-    throw Error(Exit::data, place() + ": " + what);
+    throw Error(Exit::data, place_ + ": " + what);
   }
 
   void read(std::string_view line) {
@@ -51,7 +42,7 @@ class LineReader {
     if (invalid_utf8_ == InvalidUtf8::error)
       fail(fmt::format("not UTF-8 text (byte {}); 'invalid_utf8: replace' reads it all the same",
                        *bad + 1));
-    if (replaced_++ == 0) first_replaced_ = line_;
+    if (replaced_++ == 0) first_replaced_ = place_;
     read_object(parsed(replace_invalid_utf8(line)));
   }
 
@@ -68,7 +59,7 @@ class LineReader {
   void read_object(const nlohmann::json& object) {
     if (!object.is_object()) fail("not an object, {\"text\": ..., \"label\": ...}");
     TextRecord record;
-    record.place = place();
+    record.place = place_;
     for (const auto& key : options_.text) {
       const auto& text = value(object, key);
       if (!text.is_string()) fail("'" + key + "' is not text");
@@ -116,7 +107,8 @@ class LineReader {
   const Labels labels_;
   const InvalidUtf8 invalid_utf8_;
   std::vector<TextRecord> records_;
-  std::int64_t line_ = 0, replaced_ = 0, first_replaced_ = 0;
+  std::int64_t replaced_ = 0;
+  std::string place_, first_replaced_;
 };
 
 }  // namespace
@@ -124,8 +116,7 @@ class LineReader {
 std::vector<TextRecord> read_json_lines(const std::string& file, const TextRecordOptions& options,
                                         Labels labels, InvalidUtf8 invalid_utf8,
                                         const FileSystem& files) {
-  const auto mapped = files.map(file);
-  return LineReader(file, options, labels, invalid_utf8).run(mapped.bytes());
+  return LineReader(file, options, labels, invalid_utf8).run(files);
 }
 
 }  // namespace ddptrain

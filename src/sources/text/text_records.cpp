@@ -11,6 +11,7 @@
 #include "base/output/log.h"
 #include "base/text.h"
 #include "sources/csv/csv_columns.h"
+#include "sources/text/json_shards.h"
 
 namespace ddptrain {
 
@@ -22,7 +23,12 @@ std::span<const std::string_view> names(TextTask) {
 
 void TextRecordOptions::fields(Fields& f) {
   f("file", file,
-    {.doc = "The texts, a row each.", .required = true, .path = true, .example = "data/texts.csv"});
+    {.doc =
+         "The texts, a row each; of JSON lines also several files, as in 'docs-{00..63}.jsonl', or "
+         "tar shards, whose samples have a .json, or .txt and .cls as keys 'txt' and 'cls'.",
+     .required = true,
+     .path = true,
+     .example = "data/texts.csv"});
   f("valid_file", valid_file,
     {.doc = "A file of held-out rows; null: some of `file` are, as `valid` says.", .path = true});
   f("text", text, {.doc = "Where a row has its text, or several parts of it.", .min_items = 1});
@@ -212,11 +218,15 @@ Corpus corpus_of(Rows read, const TextRecordOptions& options) {
   return corpus;
 }
 
-/// A file by its path, size and time of change.
-std::string file_key(const FileSystem& files, const std::string& file) {
-  const auto info = files.info(file);
-  if (!info.why.empty()) throw Error(Exit::data, "cannot read '" + file + "': " + info.why);
-  return fmt::format("{}\n{} {}\n", file, info.size, info.changed);
+/// Files by their paths, sizes and times of change.
+std::string file_key(const FileSystem& files, const std::string& pattern) {
+  std::string key;
+  for (const auto& file : json_files(files, pattern)) {
+    const auto info = files.info(file);
+    if (!info.why.empty()) throw Error(Exit::data, "cannot read '" + file + "': " + info.why);
+    key += fmt::format("{}\n{} {}\n", file, info.size, info.changed);
+  }
+  return key;
 }
 
 std::string options_key(const TextRecordOptions& options) {

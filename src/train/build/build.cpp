@@ -29,11 +29,13 @@
 #include "sources/sampler.h"
 #include "train/build/flops.h"
 #include "train/build/micro_batch.h"
+#include "train/build/numerics.h"
 #include "train/build/scores.h"
 #include "train/build/shapes.h"
 #include "train/build/splits.h"
 #include "train/build/weights_memory.h"
 #include "train/stages.h"
+#include "train/step/sharded_optimizer.h"
 #include "train/step/swa.h"
 #include "train/training.h"
 
@@ -56,24 +58,6 @@ int worthwhile_threads(Training& t) {
   const auto flops = static_cast<double>(counter.count() * t.placement.batch.micro);
   if (flops == 0 || flops >= kLeastParallelFlops) return placed;  // 0: no operation it counts
   return 1;
-}
-
-std::optional<at::ScalarType> autocast_type(ForwardPrecision precision) {
-  if (precision == ForwardPrecision::bf16) return at::kBFloat16;
-  if (precision == ForwardPrecision::fp16) return at::kHalf;
-  return {};
-}
-
-Numerics numerics(const Recipe& recipe) {
-  const auto& train = recipe.train;
-  Numerics made;
-  made.channels_last = train.channels_last.value.value_or(false);
-  if (train.precision.value == Precision::fp64) made.parameters = at::kDouble;
-  if (train.precision.value == Precision::bf16) made.autocast = at::kBFloat16;
-  if (train.precision.value == Precision::fp16) made.autocast = at::kHalf;
-  const auto& evaluation = recipe.eval.precision.value;
-  made.evaluation_autocast = evaluation ? autocast_type(*evaluation) : made.autocast;
-  return made;
 }
 
 at::Device device_of(const Placement& placement, std::int64_t id) {
@@ -100,6 +84,17 @@ std::optional<PowerSgdOptions> power_sgd(const Recipe& recipe, const RunLength& 
                          static_cast<std::uint64_t>(recipe.seed)};
 }
 
+/// Of one around another, what that does.
+bool looks_at_whole_parameters(const Choice<Optimizer>& optimizer) {
+  const auto* entry = catalog<Optimizer>().find(optimizer.type());
+  if (entry != nullptr && entry->has("whole_parameters")) return true;
+  const auto* node = optimizer.node().find("inner");
+  if (node == nullptr) return false;
+  Choice<Optimizer> inner;
+  inner.choose(*node);
+  return looks_at_whole_parameters(inner);
+}
+
 EngineOptions engine_options(const Recipe& recipe, const Placement& placement, int local_rank) {
   EngineOptions options;
   options.numerics = numerics(recipe);
@@ -114,6 +109,8 @@ EngineOptions engine_options(const Recipe& recipe, const Placement& placement, i
   options.static_graph = ddp.static_graph;
   options.gradient_as_bucket_view = ddp.gradient_as_bucket_view;
   options.broadcast_buffers = ddp.broadcast_buffers;
+  options.reduces_last = recipe.parallel.shard.reduce == ShardReduce::last;
+  options.whole_tensors = looks_at_whole_parameters(recipe.optimizer);
   if (ddp.comm.dtype)
     options.wire_type = ddp.comm.dtype == CommType::bf16 ? at::kBFloat16 : at::kHalf;
   return options;
@@ -261,16 +258,30 @@ struct Optimization {
   std::unique_ptr<Clip> clip;  // may be null
 };
 
-Optimization build_optimization(const TrainingPlan& plan, const Recipe& recipe, Model& model,
+std::unique_ptr<Optimizer> build_optimizer(const Recipe& recipe, Engine& engine,
+                                           std::vector<ParameterGroup> groups) {
+  const auto build = [&](std::vector<ParameterGroup> parameters) {
+    return catalog<Optimizer>().build(recipe.optimizer, std::move(parameters));
+  };
+  const auto* shards = engine.shards();
+  if (shards) return make_sharded_optimizer(*shards, std::move(groups), build);
+  auto optimizer = build(std::move(groups));
+  optimizer->share(shared_gradients(recipe, engine));
+  return optimizer;
+}
+
+Optimization build_optimization(const TrainingPlan& plan, const Recipe& recipe, Engine& engine,
                                 const RunLength& length) {
+  auto& model = engine.model();
   const auto common = common_options(recipe.optimizer);
   const auto groups = layer_groups(model, decode<ModelSection>(recipe.model.node()).layer_groups);
   Optimization made;
-  made.optimizer = catalog<Optimizer>().build(recipe.optimizer,
-                                              group_parameters(model, common.no_decay, groups));
+  made.optimizer =
+      build_optimizer(recipe, engine, group_parameters(model, common.no_decay, groups));
   made.stages = build_stages({recipe, length, *made.optimizer, model}, groups);
   if (plan.lr_finder) go_at(*plan.lr_finder, made.stages.front());
   if (recipe.train.clip) made.clip = catalog<Clip>().build(*recipe.train.clip);
+  if (made.clip) made.clip->share(shared_gradients(recipe, engine));
   require_an_average(recipe, length);
   return made;
 }
@@ -358,10 +369,9 @@ std::unique_ptr<Training> build(const TrainingPlan& plan, World& world,
   t.metrics = std::move(scores.metrics);
   t.engine = with_weights(
       [&] { return build_engine(plan.recipe, plan.placement, world, t.data->facts(), t.length); });
-  if (plan.trains)
-    take_optimization(t, build_optimization(plan, recipe, t.engine->model(), t.length));
+  if (plan.trains) take_optimization(t, build_optimization(plan, recipe, *t.engine, t.length));
   if (plan.trains) t.callbacks = build_callbacks(recipe);
-  t.ema = build_average(recipe, t.engine->model());
+  t.ema = build_average(recipe, *t.engine);
   t.section = decode<DataSection>(plan.recipe.data.node());
   t.recipe = std::move(recipe);
   try_out(t, plan, alive);

@@ -77,6 +77,7 @@ std::unique_ptr<Sampler> build_sampler(const Recipe& recipe, const Dataset& data
   context.lengths = lengths_of(data, Split::train);
   context.global = recipe.batch.global.value_or(context.global);
   context.label = [&data](std::int64_t index) { return data.label(Split::train, index); };
+  context.shard = [&data](std::int64_t index) { return data.shard(Split::train, index); };
   return catalog<Sampler>().build(decode<DataSection>(recipe.data.node()).sampler, context);
 }
 

@@ -55,7 +55,7 @@ std::string space_problem(const Training& t, std::int64_t step, const std::strin
 std::int64_t checkpoint_bytes(const Training& t) {
   auto bytes =
       bytes_in(t.engine->model().state()) + t.optimizer->state_bytes() + t.engine->state_bytes();
-  if (t.ema) bytes += bytes_in(t.ema->parameters());
+  if (t.ema) bytes += bytes_in(t.engine->model().named_parameters());
   if (t.recipe.train.swa) bytes += bytes_in(t.engine->model().named_buffers());
   return bytes;
 }

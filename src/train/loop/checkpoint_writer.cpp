@@ -4,24 +4,76 @@
 #include <exception>
 #include <memory>
 
+#include "base/error.h"
 #include "base/output/log.h"
 #include "checkpoint/checkpoint.h"
-#include "checkpoint/host_copy.h"
+#include "checkpoint/older_checkpoints.h"
+#include "checkpoint/saving/host_copy.h"
+#include "checkpoint/saving/local_parts.h"
+#include "checkpoint/verify.h"
+#include "distributed/group.h"
 #include "distributed/phases.h"
 #include "launch/failure.h"
 
 namespace ddptrain {
 namespace {
 
-std::string save(const Checkpoint& checkpoint, const SavePlan& plan) {
-  auto folder = save_checkpoint(plan.root, checkpoint);
-  const auto& best = plan.best_step;
-  if (best == checkpoint.step) link_best(plan.root, folder);
-  prune_checkpoints(plan.root, plan.keep_last, best ? checkpoint_name(*best) : std::string());
-  return folder;
+class Together final : public Writers {
+ public:
+  explicit Together(Group& group) : group_(group) {}
+  int rank() const override { return group_.rank(); }
+  std::vector<std::string> gather(const std::string& text) override {
+    return gather_text(group_, text);
+  }
+  std::string broadcast(const std::string& text) override {
+    return broadcast_text(group_, text, 0);
+  }
+
+ private:
+  Group& group_;
+};
+
+/// Each verifies a part of it; false on all, and a warning, where one finds damage: older ones are
+/// then kept.
+bool verify_together(const std::string& folder, Group& group) {
+  std::string damage;
+  try {
+    verify_checkpoint(folder, {group.rank(), group.size()});
+  } catch (const Error& error) {
+    damage = error.what();
+  }
+  for (const auto& found : gather_text(group, damage)) {
+    if (found.empty()) continue;
+    if (group.rank() == 0) log::warning("older checkpoints are kept: " + found);
+    return false;
+  }
+  return true;
 }
 
 }  // namespace
+
+std::string CheckpointWriter::save(const CheckpointParts& parts, const SavePlan& plan) const {
+  std::string folder;
+  if (together_) {
+    Together writers(*together_);
+    folder = save_checkpoint(plan.root, parts, writers, plan.options);
+  } else {
+    folder = save_checkpoint(plan.root, parts, plan.options);
+  }
+  if (plan.options.on_each_machine) {
+    prune_local_checkpoints(plan.root, plan.keep_last);
+    return folder;
+  }
+  const auto& best = plan.best_step;
+  const auto kept = best ? checkpoint_name(*best) : std::string();
+  const bool first = !together_ || together_->rank() == 0;
+  if (first && best == parts.step) link_best(plan.root, folder);
+  if (!together_)
+    prune_checkpoints(plan.root, plan.keep_last, kept);
+  else if (verify_together(folder, *together_) && first)
+    delete_older_checkpoints(plan.root, plan.keep_last, kept);
+  return folder;
+}
 
 CheckpointWriter::~CheckpointWriter() {
   if (!under_way_.valid()) return;
@@ -33,16 +85,17 @@ CheckpointWriter::~CheckpointWriter() {
   }
 }
 
-void CheckpointWriter::write(const Checkpoint& checkpoint, const SavePlan& plan) {
+void CheckpointWriter::write(const CheckpointParts& parts, const SavePlan& plan) {
   const PhaseScope phase(Phase::saving);
   if (when_ == When::at_once) {
     std::promise<std::string> done;
-    done.set_value(save(checkpoint, plan));
+    done.set_value(save(parts, plan));
     under_way_ = done.get_future();
     return;
   }
-  const auto copy = std::make_shared<const HostCopy>(checkpoint);
-  under_way_ = std::async(std::launch::async, [copy, plan] { return save(copy->get(), plan); });
+  const auto copy = std::make_shared<const HostCopy>(parts);
+  under_way_ =
+      std::async(std::launch::async, [this, copy, plan] { return save(copy->get(), plan); });
 }
 
 std::optional<std::string> CheckpointWriter::written() {

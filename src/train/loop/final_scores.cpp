@@ -8,6 +8,7 @@
 #include "checkpoint/checkpoint.h"
 #include "distributed/world.h"
 #include "train/build/weights_memory.h"
+#include "train/loop/load_together.h"
 #include "train/loop/loop.h"
 #include "train/loop/state.h"
 #include "train/training.h"
@@ -45,7 +46,7 @@ ScoredWeights take_result_weights(Training& t, const RunState& state,
     return {"last weights", last};
   }
   const auto from = folder.empty() ? checkpoints + "/" + checkpoint_name(best) : folder;
-  with_weights([&] { restore_weights(t, load_checkpoint(from)); });
+  with_weights([&] { restore_weights(t, load_together(from, *t.world)); });
   return {"best weights", best};
 }
 

@@ -7,14 +7,15 @@
 #include <utility>
 
 #include "base/files/mapping_guard.h"
+#include "base/output/log.h"
 #include "callbacks/best.h"
 #include "checkpoint/checkpoint.h"
 #include "distributed/engine.h"
 #include "distributed/world.h"
 #include "train/build/build.h"
-#include "train/loop/checkpoint_writer.h"
 #include "train/loop/completion.h"
 #include "train/loop/epoch.h"
+#include "train/loop/save_plans.h"
 #include "train/loop/state.h"
 #include "train/loop/view.h"
 #include "train/requests.h"
@@ -45,9 +46,11 @@ class Loop {
         seconds_(seconds_of(t_.recipe)),
         evaluate_every_(t_.recipe.eval.every, t_.length),
         save_every_(t_.recipe.checkpoint.every, t_.length),
+        save_locally_every_(locally_every(t_, hooks_)),
         stepper_(make_stepper(t_, state_, hooks_.gradients)),
         writer_(t_.placement.on_cpu() ? CheckpointWriter::When::at_once
-                                      : CheckpointWriter::When::in_background),
+                                      : CheckpointWriter::When::in_background,
+                saving_group(*t_.world, t_.placement.on_cpu())),
         saved_step_(state_.position.step) {}
 
   RunResult run() {
@@ -131,6 +134,7 @@ class Loop {
     if (!stepper_->is_late() || asked_ || state_.stop || state_.nominal == 0) return true;
     if ((!seconds_ && made >= t_.length.total) || begins_stage(t_, made)) return true;
     if (evaluate_every_.due(made) || save_every_.due(made) || steers(t_.callbacks)) return true;
+    if (save_locally_every_ && save_locally_every_->due(made)) return true;
     return made == hooks_.pause_at || steers(observers_) || (is_alone() && has_requests());
   }
 
@@ -147,6 +151,8 @@ class Loop {
     if (hooks_.stop_requested) now.stop = hooks_.stop_requested();
     now.save = hooks_.save_requested && hooks_.save_requested();
     now.save = now.save || (first && save_every_.due_after(seconds_since(saved_at_)));
+    now.save_local = first && save_locally_every_ &&
+                     save_locally_every_->due_after(seconds_since(any_saved_at_));
     now.evaluate = first && evaluate_every_.due_after(seconds_since(evaluated_at_));
     now.time_up = first && seconds_ && seconds_trained() >= *seconds_;
     now.data_lost = !lost_mapped_file().empty();
@@ -179,6 +185,8 @@ class Loop {
     data_lost_ = all.data_lost;
     save_now_ = all.save || all.stop.signal != 0 || all.data_lost;
     auto& at = state_.position;
+    save_locally_now_ =
+        all.save_local || (save_locally_every_ && save_locally_every_->due(at.step));
     at.evaluation_due = at.evaluation_due || all.evaluate || evaluate_every_.due(at.step);
     time_is_up_ = all.time_up;
   }
@@ -270,32 +278,32 @@ class Loop {
   void save_if_due() {
     tell_saved(writer_.written());
     const auto step = state_.position.step;
-    if (!save_now_ && !finished() && !paused() && !save_every_.due(step)) return;
-    if (saved_step_ == step || hooks_.checkpoints.empty()) return;
+    const bool shared = save_now_ || finished() || paused() || save_every_.due(step);
+    if (!shared && !save_locally_now_) return;
+    auto& saved_step = shared ? saved_step_ : saved_locally_step_;
+    if (saved_step == step || hooks_.checkpoints.empty()) return;
     beat("checkpoint");
     tell_saved(writer_.wait());
     t_.engine->broadcast_buffers();
-    saved_step_ = step;
-    saved_at_ = Clock::now();
+    saved_step = step;
+    any_saved_at_ = Clock::now();
+    if (shared) saved_at_ = any_saved_at_;
     if (seconds_) state_.position.seconds = seconds_trained();
     if (t_.world->rank == 0) tell(Moment::saving);
-    if (const auto checkpoint = capture(t_, state_)) write(*checkpoint);
-  }
-
-  void write(const Checkpoint& checkpoint) {
-    SavePlan plan{hooks_.checkpoints, t_.recipe.checkpoint.keep_last, {}};
-    if (state_.best) plan.best_step = state_.best->step;
-    saving_ = {view_.step, view_.epoch};
-    writer_.write(checkpoint, plan);
+    saving_ = {view_.step, view_.epoch, !shared};
+    writer_.write(capture(t_, state_),
+                  shared ? shared_save(t_, state_, hooks_) : local_save(t_, hooks_));
     tell_saved(writer_.written());
   }
 
   // Of a checkpoint whose files are whole; later steps may have been made meanwhile.
   void tell_saved(std::optional<std::string> folder) {
-    if (!folder) return;
+    if (!folder || t_.world->rank != 0) return;
+    if (saving_.locally) return log::info("saved " + *folder + " (checkpoint.local)");
     update_view();
     const auto now = view_;
-    std::tie(view_.step, view_.epoch) = saving_;
+    view_.step = saving_.step;
+    view_.epoch = saving_.epoch;
     view_.checkpoint = std::move(*folder);
     tell_observers(Moment::saved);
     view_ = now;
@@ -374,6 +382,7 @@ class Loop {
   double seconds_before_ = state_.position.seconds;
   Period evaluate_every_;
   Period save_every_;
+  std::optional<Period> save_locally_every_;
   std::unique_ptr<Stepper> stepper_;
   RunResult result_;
   RunView view_;
@@ -381,17 +390,20 @@ class Loop {
   Clock::time_point began_ = Clock::now();
   Clock::time_point evaluated_at_ = began_;
   Clock::time_point saved_at_ = began_;
-  EpochSteps epoch_;                    // the one under way
-  std::int64_t samples_under_way_ = 0;  // of the step that was not read
+  Clock::time_point any_saved_at_ = began_;  // to the disks of nodes, too
+  EpochSteps epoch_;                         // the one under way
+  std::int64_t samples_under_way_ = 0;       // of the step that was not read
   std::int64_t seen_here_ = 0;
-  CheckpointWriter writer_;                   // of rank 0
-  std::pair<std::int64_t, double> saving_{};  // step and epoch of what it writes
-  std::int64_t saved_step_;                   // a run begins where it was saved
-  std::int64_t stage_ = -1;                   // that the engine was prepared for
-  Requests mine_;                             // of this rank, not agreed on
-  bool asked_ = false;                        // a rank has some
-  bool epoch_started_ = false;                // that of the next step
+  CheckpointWriter writer_;
+  SaveUnderWay saving_;
+  std::int64_t saved_step_;               // a run begins where it was saved
+  std::int64_t saved_locally_step_ = -1;  // on the disks of nodes
+  std::int64_t stage_ = -1;               // that the engine was prepared for
+  Requests mine_;                         // of this rank, not agreed on
+  bool asked_ = false;                    // a rank has some
+  bool epoch_started_ = false;            // that of the next step
   bool save_now_ = false;
+  bool save_locally_now_ = false;
   bool time_is_up_ = seconds_ && seconds_before_ >= *seconds_;
   bool data_lost_ = false;
 };

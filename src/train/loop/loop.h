@@ -23,7 +23,8 @@ struct Hooks {
   std::function<bool()> save_requested;         // asked once per step; true consumes the request
   std::function<void(std::int64_t, const char*)> beat;  // a sign of life: step and phase
   std::function<void(const std::string&)> in_folder;    // the run's, once all ranks know it
-  std::string checkpoints;    // folder of checkpoints; empty: none are written
+  std::string checkpoints;             // folder of checkpoints; empty: none are written
+  std::string local_checkpoints = {};  // of those on the disks of nodes; empty: none are
   std::int64_t pause_at = 0;  // the run pauses, saved, once it has made so many steps; 0: never
   bool evaluate = true;       // false: not even at the end
   /// The parameters with the gradients of a step (from 1) that the optimizer is about to take,

@@ -1,16 +1,21 @@
 #include "train/loop/state.h"
 
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
+
+#include <unordered_map>
 
 #include "base/error.h"
 #include "base/output/log.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "callbacks/callback.h"
+#include "checkpoint/saving/part_shares.h"
 #include "data/dataset.h"
 #include "data/loader/scored.h"
 #include "distributed/engine.h"
 #include "distributed/phases.h"
+#include "distributed/sharding/shards.h"
 #include "distributed/world.h"
 #include "models/model.h"
 #include "models/stored_state.h"
@@ -128,6 +133,36 @@ SavedState saved_state(const Training& t, const RunState& state) {
   return saved;
 }
 
+/// The first name of each parameter.
+std::unordered_map<const at::TensorImpl*, std::string> names_of_parameters(const Model& model) {
+  std::unordered_map<const at::TensorImpl*, std::string> names;
+  for (const auto& [name, tensor] : model.named_parameters())
+    names.emplace(tensor.unsafeGetTensorImpl(), name);
+  return names;
+}
+
+/// Of parameters that ranks have in parts, this one's: no rank has the memory of all for it.
+void restore_model(Training& t, const std::vector<NamedTensor>& saved) {
+  const auto& model = t.engine->model();
+  const auto* shards = t.engine->shards();
+  auto live = stored_state(model);
+  if (!shards) return restore(saved, live, "the model");
+  check_fit(saved, live, "the model");
+  const auto parameters = names_of_parameters(model);
+  std::unordered_map<std::string, at::Tensor> there;
+  for (const auto& [name, tensor] : saved) there.emplace(name, tensor);
+  for (auto& [name, tensor] : live)
+    if (const auto found = parameters.find(tensor.unsafeGetTensorImpl());
+        found != parameters.end()) {
+      tensor = shards->piece(found->second);
+      if (const auto whole = there.find(name); whole != there.end())
+        whole->second = shards->cut({{found->second, whole->second}}).front().tensor;
+    }
+  const at::NoGradGuard no_grad;
+  for (auto& [name, tensor] : live)
+    if (const auto found = there.find(name); found != there.end()) tensor.copy_(found->second);
+}
+
 // Statistics of an average are there only once it was finished.
 std::vector<NamedTensor> buffers_among(const std::vector<NamedTensor>& saved, const Model& model) {
   std::vector<NamedTensor> found;
@@ -149,25 +184,76 @@ RunState first_state(const Training& t) {
   return state;
 }
 
-std::optional<Checkpoint> capture(const Training& t, const RunState& state) {
+namespace {
+
+/// What this rank writes of state that ranks have in parts, or else all of it.
+std::vector<TensorPart> parts_of(const Training& t, const std::vector<NamedTensor>& state,
+                                 const std::vector<NamedTensor>& order) {
+  if (const auto* shards = t.engine->shards()) return shards->parts(state, order);
+  auto parts = whole_parts(state);
+  StatePlaces places(order);
+  for (auto& part : parts) part.place = places.next(part.name);
+  return parts;
+}
+
+/// The model's state, of which ranks may have pieces of the parameters.
+std::vector<TensorPart> model_parts(const Training& t) {
+  const auto& model = t.engine->model();
+  const auto state = stored_state(model);
+  const auto* shards = t.engine->shards();
+  if (!shards) return whole_parts(state);
+  std::unordered_map<std::string, TensorPart> pieces;
+  for (auto& part : shards->parts(shards->pieces(), {})) pieces.emplace(part.name, part);
+  const auto parameters = names_of_parameters(model);
+  std::vector<TensorPart> parts;
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    const auto& [name, tensor] = state[i];
+    const auto parameter = parameters.find(tensor.unsafeGetTensorImpl());
+    TensorPart part{name, tensor.sizes().vec(), 0, tensor, 0};
+    if (parameter != parameters.end()) {
+      const auto piece = pieces.find(parameter->second);
+      if (piece == pieces.end()) continue;
+      part = piece->second;
+    } else if (t.world->rank != 0) {
+      continue;
+    }
+    part.name = name;
+    part.place = static_cast<std::int64_t>(i);
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+std::vector<NamedTensor> parameters_in(const std::vector<ParameterGroup>& groups) {
+  std::vector<NamedTensor> all;
+  for (const auto& group : groups)
+    all.insert(all.end(), group.parameters.begin(), group.parameters.end());
+  return all;
+}
+
+}  // namespace
+
+CheckpointParts capture(const Training& t, const RunState& state) {
   const PhaseScope phase(Phase::saving);
-  auto optimizer = t.optimizer->gather_state();  // what ranks may have in parts
-  auto reduction = t.engine->gather_state();
-  auto carried = t.engine->carried().gather(*t.world->control);
-  if (t.world->rank != 0) return {};
-  Checkpoint checkpoint;
-  checkpoint.step = state.position.step;
-  checkpoint.model = stored_state(t.engine->model());
-  checkpoint.optimizer = std::move(optimizer);
-  checkpoint.reduction = std::move(reduction);
-  checkpoint.carried = std::move(carried);
-  if (t.ema) checkpoint.ema = t.ema->state();
-  checkpoint.state = to_text(saved_state(t, state));
-  return checkpoint;
+  CheckpointParts parts;
+  parts.step = state.position.step;
+  const bool shards = t.engine->shards() != nullptr;
+  const auto state_of_optimizer = shards ? t.optimizer->state() : t.optimizer->gather_state();
+  parts.optimizer = parts_of(t, state_of_optimizer, parameters_in(t.optimizer->groups()));
+  if (t.ema) parts.ema = parts_of(t, t.ema->state(), t.ema->parameters());
+  parts.model = model_parts(t);
+  if (!shards) parts = share_of(parts, t.world->rank, t.world->size);
+  const auto carried = t.engine->carried().gather(*t.world->control);
+  const auto reduction = t.engine->gather_state();
+  if (t.world->rank != 0) return parts;
+  parts.reduction = whole_parts(reduction);
+  parts.carried = whole_parts(carried);
+  parts.state = to_text(saved_state(t, state));
+  return parts;
 }
 
 void restore_weights(Training& t, const Checkpoint& checkpoint) {
-  restore(checkpoint.model, stored_state(t.engine->model()), "the model");
+  restore_model(t, checkpoint.model);
   t.engine->parameters_changed();
   if (!t.ema) return;
   if (checkpoint.ema.empty()) {
@@ -175,7 +261,8 @@ void restore_weights(Training& t, const Checkpoint& checkpoint) {
     return;
   }
   t.ema->set_buffers(buffers_among(checkpoint.ema, t.engine->model()));
-  restore(checkpoint.ema, t.ema->state(), "the average");
+  const auto* shards = t.engine->shards();
+  restore(shards ? shards->cut(checkpoint.ema) : checkpoint.ema, t.ema->state(), "the average");
 }
 
 SavedData saved_data(const Checkpoint& checkpoint) {

@@ -14,10 +14,10 @@ struct Training;
 /// Where a run begins.
 RunState first_state(const Training& training);
 
-/// Weights, optimizer, averages, and state.json with the state, callbacks and what must be equal
-/// for a resume to be exact (build, world, threads). No times, no paths. All ranks call it
-/// together, since the optimizer's state may have to be gathered; rank 0 alone gets the checkpoint.
-std::optional<Checkpoint> capture(const Training& training, const RunState& state);
+/// This rank's part of weights, optimizer and averages, and state.json with the state, callbacks
+/// and what must be equal for a resume to be exact (build, world, threads). No times, no paths. All
+/// ranks call it together; where each has all, they divide the bytes.
+CheckpointParts capture(const Training& training, const RunState& state);
 
 /// Gives the parts of a freshly built Training what they had learned, and returns where the run
 /// stands. Says through the log where the resume cannot be exact (another world, threads, build);

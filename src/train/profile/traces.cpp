@@ -25,10 +25,11 @@ std::int64_t bytes_there(const std::vector<NamedTensor>& tensors, c10::Device de
   return bytes;
 }
 
-/// Weights (a shared one once), buffers, averages and the optimizer's state.
+/// Weights and buffers of gradients as the engine has them, the model's buffers, averages and the
+/// optimizer's state.
 std::int64_t bytes_of(const Training& t) {
   const auto device = device_of(t);
-  auto bytes = bytes_there(without_aliases(t.engine->model().state()), device) +
+  auto bytes = t.engine->held_bytes() + bytes_there(t.engine->model().named_buffers(), device) +
                bytes_there(t.optimizer->state(), device);
   if (t.ema) bytes += bytes_there(t.ema->parameters(), device);
   return bytes;

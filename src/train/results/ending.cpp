@@ -27,6 +27,7 @@ constexpr std::size_t kMostName = 40;
 
 /// What of the validation split `predict` could read: a sample's own file, else the data's.
 std::string some_input(const Training& t) {
+  if (t.data->shard(Split::valid, 0) >= 0) return {};  // predict reads no shards
   const auto name = t.data->sample_name(Split::valid, 0);
   if (std::filesystem::is_regular_file(name)) return name;
   for (const auto* option : {"file", "root"}) {

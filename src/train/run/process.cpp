@@ -6,11 +6,13 @@
 
 #include <chrono>
 #include <cmath>
+#include <optional>
 
 #include "accelerator/accelerator.h"
 #include "accelerator/devices.h"
 #include "base/output/log.h"
 #include "launch/affinity.h"
+#include "launch/signals.h"
 
 namespace ddptrain {
 namespace {
@@ -60,9 +62,13 @@ World join_world(const Recipe& recipe, const Placement& placement, const Topolog
     options.accelerator->select(options.device);  // else libraries use the first one too
   }
   options.statistics = recipe.parallel.sync_bn.value.value_or(false);
+  options.ordered_sums = recipe.parallel.sums == Sums::ordered;
+  options.shard_group = static_cast<int>(recipe.parallel.shard.group.value.value_or(0));
   options.start = milliseconds(recipe.parallel.timeout.start);
   options.step = milliseconds(recipe.parallel.timeout.step);
   options.supervised = topology.address.empty() && !topology.store.empty();
+  std::optional<EndsAtOnce> waiting;
+  if (!options.supervised) waiting.emplace();
   return join(topology, options);
 }
 

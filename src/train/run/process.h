@@ -30,7 +30,7 @@ auto explained(const Placement& placement, World& world, Body body) {
 }
 
 /// Runs `body` in a world that ends after what it throws was recorded. A rank that only lost
-/// another throws that one's cause, where it can be known (distributed/failure_board.h).
+/// another throws that one's cause, where it can be known (distributed/control/failure_board.h).
 template <class Body>
 auto in_world(const Recipe& recipe, const Placement& placement, const Topology& topology,
               Body body) {

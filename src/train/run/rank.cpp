@@ -1,20 +1,28 @@
 #include "train/run/rank.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <memory>
 #include <string>
 
 #include "base/error.h"
+#include "base/files/files.h"
+#include "base/output/log.h"
 #include "base/output/progress.h"
 #include "base/version.h"
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/manifest.h"
 #include "distributed/world.h"
 #include "recipe/period.h"
+#include "runs/local_folder.h"
 #include "train/build/agreement.h"
 #include "train/build/batch_norm_rows.h"
 #include "train/build/build.h"
 #include "train/build/disk_space.h"
 #include "train/build/weights_memory.h"
+#include "train/loop/load_together.h"
+#include "train/loop/local_checkpoints.h"
 #include "train/loop/loop.h"
 #include "train/loop/state.h"
 #include "train/requests.h"
@@ -108,9 +116,45 @@ RunEnding ending_of(const Job& job, const RunState& state, RunResult result,
   return ending;
 }
 
-std::optional<Checkpoint> given_checkpoint(const Job& job) {
+/// Null where the recipe has none. The folder is new with a new run.
+std::unique_ptr<LocalCheckpoints> local_checkpoints(const Job& job, World& world,
+                                                    const std::string& folder) {
+  const auto& local = job.recipe.checkpoint.local;
+  if (!local) return nullptr;
+  std::string name, failure;
+  try {
+    if (world.rank == 0) name = local_folder_name(folder);
+  } catch (const Error& error) {
+    failure = error.what();
+  }
+  failure = broadcast_text(*world.control, failure, 0);
+  if (!failure.empty()) throw Error(Exit::data, failure);
+  name = broadcast_text(*world.control, name, 0);
+  return std::make_unique<LocalCheckpoints>(world, local->dir + "/" + name);
+}
+
+std::int64_t step_of_checkpoint(const std::string& folder) {
+  const auto file = folder + "/MANIFEST.json";
+  return parse_manifest(read_text(file), file).step;
+}
+
+/// The newest, of the run folder or of the nodes' disks; empty: the run begins.
+std::optional<Checkpoint> newest_checkpoint_of(const Job& job, World& world,
+                                               LocalCheckpoints* local) {
+  if (local && job.may_be_local && !job.set_aside) {
+    const auto shared = job.checkpoint ? step_of_checkpoint(*job.checkpoint) : 0;
+    auto newer = with_weights([&] { return local->newest_after(shared); });
+    if (newer) {
+      if (world.rank == 0)
+        log::info(fmt::format("resuming from the newer local checkpoint of step {} in {}",
+                              newer->step, local->root()));
+      return newer;
+    }
+    if (world.rank == 0 && job.checkpoint)
+      log::info("the nodes have no newer checkpoint in " + local->root());
+  }
   if (!job.checkpoint) return {};
-  return with_weights([&] { return load_checkpoint(*job.checkpoint); });
+  return with_weights([&] { return load_together(*job.checkpoint, world); });
 }
 
 void agree_on_start(Job& job, World& world) {
@@ -143,7 +187,8 @@ RunEnding run_in(World& world, Job job, Hooks hooks) {
   if (hooks.in_folder) hooks.in_folder(folder);
   if (hooks.beat) hooks.beat(0, "building");  // from here on the step's time-out holds
   if (const int signal = asked_to_stop(world, hooks)) return not_begun(signal, folder);
-  auto checkpoint = given_checkpoint(job);
+  const auto local = local_checkpoints(job, world, folder);
+  auto checkpoint = newest_checkpoint_of(job, world, local.get());
   const auto training = build_unless_stopped(run_plan(job, checkpoint), world, hooks);
   if (!training) return not_begun(hooks.stop_requested().signal, folder);
   auto state = start(*training, checkpoint, folder);
@@ -158,9 +203,17 @@ RunEnding run_in(World& world, Job job, Hooks hooks) {
   std::unique_ptr<RecordedRun> record;
   if (world.rank == 0) record = std::make_unique<RecordedRun>(job, *training, folder);
   auto observers = run_observers(record.get(), job, *training, state.position.step, folder);
+  if (record && !job.restart.empty())
+    log::warning(
+        fmt::format("{}: training continues after step {}", job.restart, state.position.step));
   hooks.checkpoints = folder + "/checkpoints";
+  if (local) {
+    local->forget_after(state.position.step);
+    hooks.local_checkpoints = local->root();
+  }
   if (job.pause) hooks.pause_at = in_steps(*job.pause, training->length).value_or(0);
   auto ending = ending_of(job, state, train(*training, state, hooks, observers), folder);
+  if (local && ending.result.signal == 0 && ending.result.reason != kPaused) local->remove();
   if (!record) return ending;
   write_ending(ending, *training, state);
   ending.seconds = std::chrono::duration<double>(Clock::now() - began).count();
@@ -170,11 +223,16 @@ RunEnding run_in(World& world, Job job, Hooks hooks) {
 
 }  // namespace
 
-RunEnding run_rank(const Job& job, const Topology& topology, const Hooks& hooks) {
+RunEnding run_rank(const Job& job, const Topology& topology, const Hooks& hooks,
+                   const AtEnd& at_end) {
   if (job.recipe.parallel.affinity == Affinity::cores) bind_rank(topology, job.placement);
   prepare_process(job.recipe, job.placement);
-  return in_world(job.recipe, job.placement, topology,
-                  [&](World& world) { return run_in(world, job, hooks); });
+  return in_world(job.recipe, job.placement, topology, [&](World& world) {
+    auto ending = run_in(world, job, hooks);
+    if (world.rank == 0 && at_end) at_end(ending);
+    world.control->barrier();
+    return ending;
+  });
 }
 
 }  // namespace ddptrain

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "launch/signals.h"
 #include "runs/run_folder.h"
 #include "train/profile/traces.h"
 #include "train/results/ending.h"
@@ -30,17 +31,26 @@ struct Job {
   bool set_aside = false;                    // damaged checkpoints, as the run begins
   std::optional<Duration> pause;             // the run leaves, saved, when it has trained so long
   std::optional<std::string> checkpoint;     // to go on from
-  Traces traces;                             // that the run writes of itself
+  bool may_be_local = true;  // or from a newer one of checkpoint.local, where nodes have one
+  std::string restart;  // "restart 1 of 3 after exit code 137": of ranks that failed; else empty
+  Traces traces;        // that the run writes of itself
   bool results_to_stdout = true;  // false: the metrics at the end go to stderr, as all else
   /// Called by rank 0 when training begins, with the batch as trials found it to fit.
   std::function<void(const BatchPlan&)> report_batch = {};
   /// What generates the samples of eval.samples, of the training that was built; null: nothing
   /// does.
   std::function<std::unique_ptr<SampleGenerator>(Training&)> make_samples = {};
+  Usr1 usr1 = Usr1::saves;
   std::string refusal;  // why rank 0 of a joined start must not work in the folder; empty: it may
 };
 
-/// Runs this rank to its end; rank 0 writes the run folder, run.json last. Errors are thrown.
-RunEnding run_rank(const Job& job, const Topology& topology, const Hooks& hooks);
+/// What rank 0 does with the end of a run.
+using AtEnd = std::function<void(const RunEnding&)>;
+
+/// Runs this rank to its end; rank 0 writes the run folder, run.json last, and calls `at_end`. The
+/// other ranks return after that: a launcher may kill all ranks at the first exit code. Errors are
+/// thrown.
+RunEnding run_rank(const Job& job, const Topology& topology, const Hooks& hooks,
+                   const AtEnd& at_end = {});
 
 }  // namespace ddptrain

@@ -27,6 +27,7 @@
 #include "train/step/kept_buffers.h"
 #include "train/step/micro_batches.h"
 #include "train/step/scale_and_clip.h"
+#include "train/step/shown_gradients.h"
 #include "train/step/swa.h"
 #include "train/training.h"
 
@@ -67,7 +68,7 @@ class DeviceStepper final : public Stepper {
     const auto outcome = work_->decide(step.inputs, asked);
     const PhaseScope phase(Phase::optimizer);
     if (!outcome.is_whole) {
-      if (hook_) hook_(t_.engine->model().named_parameters(), step.place.step + 1);
+      show_gradients(t_, hook_, step.place.step + 1);
       work_->update(step.inputs, outcome);
     }
     t_.engine->parameters_changed();

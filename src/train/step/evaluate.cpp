@@ -126,6 +126,10 @@ void score_batch(Training& t, const Samples& samples, EvaluationRecord& record,
             batch);
 }
 
+std::int64_t passes_of_a_batch(const Training& t) {
+  return t.recipe.eval.tta ? 1 + t.recipe.eval.tta->n : 1;
+}
+
 /// Terms of every batch of this rank; nothing where all ranks left early.
 std::optional<at::Tensor> score_own_batches(Training& t, const Samples& samples,
                                             const EvaluationContext& context) {
@@ -137,7 +141,8 @@ std::optional<at::Tensor> score_own_batches(Training& t, const Samples& samples,
   samples.loader.start(std::move(plan));
   EvaluationRecord record;
   const auto score_round = [&](std::size_t round) {
-    if (round < batches) score_batch(t, samples, record, context);
+    if (round < batches) return score_batch(t, samples, record, context);
+    for (std::int64_t pass = 0; pass < passes_of_a_batch(t); ++pass) t.engine->follow();
   };
   if (!in_rounds(*t.world->control, rounds, context.asked, score_round)) return {};
   return record.terms.drain(record.left_out);
@@ -275,8 +280,7 @@ std::int64_t evaluation_calls(const Training& t, Evaluated which) {
   std::size_t batches = 0;
   for (const auto& samples : all_samples(t, which))
     batches += batches_of(t, samples.data, t.world->rank).size();
-  const auto passes = t.recipe.eval.tta ? 1 + t.recipe.eval.tta->n : 1;
-  return static_cast<std::int64_t>(batches) * passes * (has_average(t) ? 2 : 1);
+  return static_cast<std::int64_t>(batches) * passes_of_a_batch(t) * (has_average(t) ? 2 : 1);
 }
 
 Evaluation evaluate(Training& t, const std::function<void()>& alive) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "distributed/engine.h"
 #include "distributed/phases.h"
 #include "distributed/world.h"
 #include "train/requests.h"
@@ -14,9 +15,10 @@ namespace ddptrain {
 namespace {
 
 /// Adds what the weights in place generate; false where all ranks left early.
-bool add_generated(const Training& t, SampleGenerator& generator,
-                   const std::function<bool()>& asked, const std::function<void()>& alive,
-                   const std::string& weights, GeneratedTexts& all) {
+bool add_generated(Training& t, SampleGenerator& generator, const std::function<bool()>& asked,
+                   const std::function<void()>& alive, const std::string& weights,
+                   GeneratedTexts& all) {
+  const auto whole = t.engine->whole_parameters();
   const bool generates = t.world->rank == 0;
   if (generates) generator.begin();
   const auto round = [&](std::size_t) {

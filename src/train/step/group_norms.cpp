@@ -32,20 +32,21 @@ std::vector<LayerGroup> by_layer(const Optimizer& optimizer) {
   return layers;
 }
 
-at::Tensor norm_of(const std::vector<at::Tensor>& tensors, const at::TensorOptions& options) {
+at::Tensor norm_of(const std::vector<at::Tensor>& tensors, const at::TensorOptions& options,
+                   const SharedGradients& shared) {
   if (tensors.empty()) return at::full({}, std::numeric_limits<double>::quiet_NaN(), options);
-  return gradient_norm(tensors).to(at::kDouble);
+  return gradient_norm(tensors, 2, shared).to(at::kDouble);
 }
 
 }  // namespace
 
-at::Tensor group_norms(const Optimizer& optimizer) {
+at::Tensor group_norms(const Optimizer& optimizer, const SharedGradients& shared) {
   const auto& first = optimizer.groups().front().parameters.front().tensor;
   const auto options = first.options().dtype(at::kDouble).requires_grad(false);
   std::vector<at::Tensor> gradients, weights;
   for (const auto& layer : by_layer(optimizer)) {
-    gradients.push_back(norm_of(layer.gradients, options));
-    weights.push_back(norm_of(layer.weights, options));
+    gradients.push_back(norm_of(layer.gradients, options, shared));
+    weights.push_back(norm_of(layer.weights, options, shared));
   }
   return at::stack({at::stack(gradients), at::stack(weights)});
 }

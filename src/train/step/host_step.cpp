@@ -14,6 +14,8 @@
 #include "train/step/kept_buffers.h"
 #include "train/step/micro_batches.h"
 #include "train/step/scale_and_clip.h"
+#include "train/step/sharded_optimizer.h"
+#include "train/step/shown_gradients.h"
 #include "train/step/swa.h"
 #include "train/training.h"
 
@@ -84,12 +86,12 @@ class HostStepper final : public Stepper {
     const PhaseScope phase(Phase::optimizer);
     const double factor = micro_.nominal / (micro_.loss_scale * report.totals.weight);
     if (group_norms_are_due(t_, place_.step)) {
-      const auto norms = group_norms(*t_.optimizer);
+      const auto norms = group_norms(*t_.optimizer, shared_gradients(t_.recipe, *t_.engine));
       norms[0].mul_(std::abs(factor));
       report.group_norms = named_norms(norms);
     }
     report.gradient_norm = scale_and_clip(t_, log_is_due(t_, place_.step), factor);
-    if (hook_) hook_(t_.engine->model().named_parameters(), place_.step + 1);
+    show_gradients(t_, hook_, place_.step + 1);
     t_.optimizer->step(rates);
     t_.engine->parameters_changed();
   }

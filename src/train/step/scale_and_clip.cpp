@@ -9,6 +9,7 @@
 #include "distributed/engine.h"
 #include "optim/clip.h"
 #include "optim/scaling.h"
+#include "train/step/sharded_optimizer.h"
 #include "train/training.h"
 
 namespace ddptrain {
@@ -16,7 +17,7 @@ namespace {
 
 std::vector<at::Tensor> gradients(Training& t) {
   std::vector<at::Tensor> defined;
-  for (const auto& [name, parameter] : t.engine->model().named_parameters())
+  for (const auto& [name, parameter] : t.engine->masters())
     if (parameter.grad().defined()) defined.push_back(parameter.grad());
   return defined;
 }
@@ -34,14 +35,16 @@ bool group_norms_are_due(const Training& t, std::int64_t step) {
 
 double scale_and_clip(Training& t, bool norm_is_wanted, double factor) {
   auto all = gradients(t);
-  const double norm = norm_is_wanted && !all.empty()
-                          ? std::abs(factor) * gradient_norm(all).item<double>()
+  const auto shared = shared_gradients(t.recipe, *t.engine);
+  const bool any = shared.ranks || !all.empty();
+  const double norm = norm_is_wanted && any
+                          ? std::abs(factor) * gradient_norm(all, 2, shared).item<double>()
                           : std::numeric_limits<double>::quiet_NaN();
   if (t.clip) {
     const double clipped = (*t.clip)(all, factor);
     return std::isnan(clipped) ? norm : clipped;
   }
-  if (factor != 1.0) at::_foreach_mul_(all, factor);
+  if (factor != 1.0 && !all.empty()) at::_foreach_mul_(all, factor);
   return norm;
 }
 
@@ -49,12 +52,16 @@ DeviceNorm scale_and_clip(Training& t, bool norm_is_wanted, const at::Tensor& fa
                           at::Tensor& overflow) {
   const auto all = gradients(t);
   at::Tensor norm;
-  if (norm_is_wanted && !all.empty()) norm = gradient_norm(all).mul(factor.abs());
-  if (!t.clip) {
+  const auto shared = shared_gradients(t.recipe, *t.engine);
+  if (norm_is_wanted && (shared.ranks || !all.empty()))
+    norm = gradient_norm(all, 2, shared).mul(factor.abs());
+  at::Tensor clipped;
+  if (t.clip)
+    clipped = (*t.clip)(all, factor, overflow);
+  else
     scale_gradients(all, factor, overflow);
-    return {norm};
-  }
-  const auto clipped = (*t.clip)(all, factor, overflow);
+  if (shared.ranks) shared.ranks->all_reduce(overflow);
+  if (!t.clip) return {norm};
   return clipped.defined() ? DeviceNorm{clipped, true} : DeviceNorm{norm};
 }
 

@@ -45,8 +45,8 @@ struct StepPlace {
 /// of the weights.
 class Stepper {
  public:
-  /// Shown the parameters with a step's gradients as the optimizer is about to take them, and the
-  /// step's number, from 1; not by a step that a graph repeats.
+  /// Shown the parameters with a step's gradients on rank 0 as the optimizer is about to take them,
+  /// and the step's number, from 1; not by a step that a graph repeats.
   using GradientHook = std::function<void(const std::vector<NamedTensor>&, std::int64_t)>;
 
   virtual ~Stepper() = default;

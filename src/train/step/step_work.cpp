@@ -13,6 +13,7 @@
 #include "train/step/decision.h"
 #include "train/step/group_norms.h"
 #include "train/step/scale_and_clip.h"
+#include "train/step/sharded_optimizer.h"
 #include "train/training.h"
 
 namespace ddptrain {
@@ -36,7 +37,7 @@ StepOutcome EagerWork::decide(const StepInputs& inputs, bool asked, bool ahead) 
   const auto factor = decision_.factor(numbers, inputs.nominal);
   at::Tensor norms;
   if (wants_norm && t_.recipe.log.group_norms) {
-    norms = group_norms(*t_.optimizer);
+    norms = group_norms(*t_.optimizer, shared_gradients(t_.recipe, *t_.engine));
     norms[0].mul_(factor.abs());
   }
   const auto [norm, clips] = scale_and_clip(t_, wants_norm, factor, overflow);

@@ -22,6 +22,7 @@
 #include "sources/sampler.h"
 #include "train/requests.h"
 #include "train/run_state.h"
+#include "train/step/averaged_weights.h"
 #include "train/step/swapped.h"
 #include "train/training.h"
 
@@ -142,7 +143,7 @@ struct StatisticsSum {
 void observe_batch(Training& t, const BatchNormObserver& observer, std::size_t round,
                    at::Tensor& sum) {
   const auto batch = t.loader->next();
-  if (batch.left_out > 0 && batch.rows < kFewestRows) return;
+  if (batch.left_out > 0 && batch.rows < kFewestRows) return t.engine->follow();
   Pass forward{.training = true, .seed = static_cast<std::uint64_t>(t.recipe.seed)};
   forward.step = t.world->rank + static_cast<std::int64_t>(round) * t.world->size;
   forward.first_row = batch.first_row;
@@ -162,7 +163,10 @@ std::optional<StatisticsSum> sum_over_batches(Training& t, const BatchNormObserv
   const auto own = pass.plan.micros.size();
   t.loader->start(std::move(pass.plan));
   const auto observe = [&](std::size_t round) {
-    if (round < own) observe_batch(t, observer, round, sum);
+    if (round < own)
+      observe_batch(t, observer, round, sum);
+    else
+      t.engine->follow();
     if (alive) alive();
   };
   if (!in_rounds(*t.world->control, pass.rounds, asked, observe)) return {};
@@ -192,9 +196,9 @@ std::unique_ptr<Ema> exponential_average(const std::vector<NamedTensor>& paramet
 
 }  // namespace
 
-std::unique_ptr<Ema> build_average(const Recipe& recipe, Model& model) {
+std::unique_ptr<Ema> build_average(const Recipe& recipe, Engine& engine) {
   const auto& train = recipe.train;
-  const auto parameters = model.named_parameters();
+  const auto parameters = engine.masters();
   if (!train.swa) return train.ema ? exponential_average(parameters, *train.ema) : nullptr;
   return std::make_unique<Ema>(parameters, EmaOptions{.type = Averaging::swa});
 }
@@ -226,7 +230,7 @@ bool update_average_statistics(Training& t, const Position& at, const std::funct
   const PhaseScope phase(Phase::evaluation);
   t.engine->broadcast_buffers();
   const BatchNormObserver observer(t.engine->model());
-  const Swapped averaged(t.engine->model().named_parameters(), t.ema->parameters());
+  const AveragedParameters averaged(t);
   const auto found = sum_over_batches(t, observer, train_pass(t, at), asked, alive);
   if (!found) return false;
   if (found->batches == 0)

@@ -8,6 +8,7 @@
 namespace ddptrain {
 
 class Ema;
+class Engine;
 class Model;
 struct Position;
 struct Recipe;
@@ -16,7 +17,7 @@ struct Training;
 
 /// The average that the recipe asks for (train.ema or train.swa), of the model's weights; null:
 /// none.
-std::unique_ptr<Ema> build_average(const Recipe& recipe, Model& model);
+std::unique_ptr<Ema> build_average(const Recipe& recipe, Engine& engine);
 
 /// An Error (Exit::recipe) where the recipe asks for train.swa and the run is too short for it.
 void require_an_average(const Recipe& recipe, const RunLength& length);

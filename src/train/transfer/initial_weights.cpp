@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/files/mapping_guard.h"
 #include "base/output/log.h"
 #include "base/text.h"
 #include "checkpoint/published_names.h"
@@ -136,6 +137,23 @@ Published take_logged_names(std::vector<NamedTensor>& tensors, const Model& mode
   return published;
 }
 
+/// Rows without a counterpart keep the model's own values, which are looked at where rows have
+/// names.
+Matched match_rows(Training& t, std::vector<NamedTensor>& saved, const RowNames& there,
+                   const RowNames& here, const MatchOptions& options) {
+  const auto& fitted = there.fitted;
+  const bool have_names =
+      !there.outputs.empty() || !fitted.columns.empty() || !fitted.numbers.empty();
+  const auto whole = have_names ? t.engine->whole_parameters() : nullptr;
+  return match_rows_by_name(saved, there, here, t.engine->model(), entry_of(t), options);
+}
+
+void assign(Engine& engine, const WeightsFit& fit) {
+  engine.assign(fit.values);
+  check_mapped_files();
+  engine.parameters_changed();
+}
+
 std::string tried_names(const Model& model) {
   const auto libraries = libraries_of(model);
   return libraries.empty() ? "" : "; the names of " + libraries + " were tried";
@@ -177,13 +195,14 @@ std::optional<Transfer> start_from_weights(Training& t) {
   const bool borrowed = are_of_another(tensors, model);
   const auto left_out = borrowed ? take_borrowed(tensors, model) : 0;
   const auto there = names_there(saved, spec), here = row_names(*t.data);
-  auto matched = match_rows_by_name(tensors, there, here, model, entry_of(t), {!borrowed});
+  auto matched = match_rows(t, tensors, there, here, {!borrowed});
   join_aliases(tensors, model.state());  // of names that were borrowed
   const auto own = borrowed ? model.own_parts() : std::vector<std::string>();
   const auto headless = !borrowed && published.headless ? last : std::vector<std::string>();
   const auto absent = joined_lists({matched.absent, own, headless});
   const auto fit =
-      take_weights(tensors, without_aliases(model.state()), matched.output_layers, absent);
+      fit_weights(tensors, without_aliases(model.state()), matched.output_layers, absent);
+  assign(*t.engine, fit);
   check_fit(fit, spec, matched, model);
   Transfer transfer{spec.file, std::move(matched.groups), tokenizer_warnings(there, here)};
   note_replaced(transfer.groups, fit, model);
@@ -194,7 +213,6 @@ std::optional<Transfer> start_from_weights(Training& t) {
                 (own.size() == 1 ? "is re-initialized" : "are re-initialized");
   if (rest.copied + rest.initialized + rest.dropped > 0) transfer.groups.push_back(std::move(rest));
   log_transfer(transfer, fit.taken.size());
-  t.engine->parameters_changed();
   return transfer;
 }
 
@@ -207,16 +225,17 @@ void take_all_weights(Training& t, const std::string& file, Calls calls,
                        architecture_of(file));
   join_aliases(saved.tensors, model.state());
   const auto there = row_names(saved.names), here = row_names(*t.data);
-  const auto matched = match_rows_by_name(saved.tensors, there, here, model, entry_of(t));
+  const auto matched = match_rows(t, saved.tensors, there, here, {});
   for (const auto& group : matched.groups)
     if (group.initialized > 0 || (group.dropped > 0 && group.what == here.kind_of_outputs))
       throw Error(Exit::data, option + ": '" + file + "' is of other " + group.what +
                                   ": only there " + names_or_none(group.dropped_names) +
                                   ", only here " + names_or_none(group.fresh_names));
-  const auto problem = misfit(take_weights(saved.tensors, without_aliases(model.state()), {}));
+  const auto fit = fit_weights(saved.tensors, without_aliases(model.state()), {});
+  assign(*t.engine, fit);
+  const auto problem = misfit(fit);
   if (!problem.empty())
     throw Error(Exit::data, option + ": '" + file + "' does not fit: " + problem);
-  t.engine->parameters_changed();
 }
 
 void write_transfer_file(const Transfer& transfer, const std::string& folder) {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "checkpoint/torch_file.h"
+#include "checkpoint/pytorch/torch_file.h"
 #include "runs/transfer.h"
 
 namespace ddptrain {

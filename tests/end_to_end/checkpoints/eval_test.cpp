@@ -303,11 +303,12 @@ TEST(OnATerminal, EvalAndPredictShowHowFarTheyAre) {
 TEST(Export, WritesTheWeightsUnderTheirPlainNames) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe());
-  ASSERT_EQ(
-      run({"run", "small.yaml", "parallel.mode=ddp", "parallel.devices=2", "parallel.sync_bn=true"},
-          folder.path(), environment())
-          .code,
-      0);
+  ASSERT_EQ(run({"run", "small.yaml", "model={type: resnet18, num_classes: auto}",
+                 "train.duration=2 steps", "parallel.mode=ddp", "parallel.devices=2",
+                 "parallel.sync_bn=true"},
+                folder.path(), environment())
+                .code,
+            0);
   const auto ended = run({"export", "runs/small/001", "weights.safetensors"}, folder.path());
   ASSERT_EQ(ended.code, 0) << ended.err;
   const auto bytes = read(folder / "weights.safetensors");

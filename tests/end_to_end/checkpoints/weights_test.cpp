@@ -25,7 +25,7 @@ class Weights : public testing::Test {
 };
 
 TEST_F(Weights, AreWhereTheRunBegins) {
-  const std::string net = "model.type=mnist_net";  // no batch norm, which counts what it sees
+  const std::string net = kSmallModel;  // no batch norm, which counts what it sees
   ASSERT_EQ(train({net, "train.duration=2 steps"}).code, 0);
   ASSERT_EQ(run({"export", "runs/small/002", "002.safetensors"}, folder_.path()).code, 0);
   const std::string checkpoint = "runs/small/002/checkpoints/step-00000002";
@@ -50,7 +50,7 @@ TEST_F(Weights, OfAnotherClassCountGetANewLastLayer) {
       train({"model.weights=" + weights_, "model.num_classes=12", "train.duration=1 step"});
   EXPECT_EQ(second.code, 0) << second.err;
   EXPECT_THAT(second.err, testing::HasSubstr("  classes: the last layer is re-initialized, its "
-                                             "shape differs there: 'fc.weight', 'fc.bias'\n"));
+                                             "shape differs there: '11.weight', '11.bias'\n"));
 }
 
 TEST_F(Weights, OfOtherClassesGetANewLastLayerHoweverManyThereAre) {
@@ -66,24 +66,27 @@ TEST_F(Weights, OfOtherClassesGetANewLastLayerHoweverManyThereAre) {
   EXPECT_EQ(second.code, 0) << second.err;
   EXPECT_THAT(second.err,
               testing::HasSubstr(
-                  "  classes: the last layer 'fc' is re-initialized, its classes are others\n"));
+                  "  classes: the last layer '11' is re-initialized, its classes are others\n"));
 }
 
+// Of 34 layers eight blocks are missing, each with two convolutions and two batch norms of four
+// tensors: 80 names.
 TEST_F(Weights, OfAnotherModelAreRefusedOrTakenInPart) {
-  const auto strict =
-      train({"model.type=resnet34", "model.weights=" + weights_, "train.duration=1 step"});
+  const std::string deeper =
+      "model={type: xresnet34, stem: [8, 8, 16], widen: 0.25, num_classes: auto, weights: ";
+  const auto strict = train({deeper + weights_ + "}", "train.duration=1 step"});
   EXPECT_EQ(strict.code, 3) << strict.err;
-  EXPECT_THAT(strict.err,
-              testing::HasSubstr("' does not fit: the file lacks 'layer1.2.conv1.weight', "
-                                 "'layer1.2.bn1.weight', 'layer1.2.bn1.bias' and 77 more; 'remap' "
-                                 "renames, and 'strict: false' takes what fits\n"));
+  EXPECT_THAT(
+      strict.err,
+      testing::HasSubstr("' does not fit: the file lacks '4.2.convpath.0.0.weight', "
+                         "'4.2.convpath.0.1.weight', '4.2.convpath.0.1.bias' and 77 more; 'remap' "
+                         "renames, and 'strict: false' takes what fits\n"));
   const auto part =
-      train({"model={type: resnet34, weights: {file: " + weights_ + ", strict: false}}",
-             "train.duration=1 step"});
+      train({deeper + "{file: " + weights_ + ", strict: false}}", "train.duration=1 step"});
   EXPECT_EQ(part.code, 0) << part.err;
-  EXPECT_THAT(part.err,
-              testing::HasSubstr("' fits in part: the file lacks 'layer1.2.conv1.weight', "
-                                 "'layer1.2.bn1.weight', 'layer1.2.bn1.bias' and 77 more\n"));
+  EXPECT_THAT(part.err, testing::HasSubstr(
+                            "' fits in part: the file lacks '4.2.convpath.0.0.weight', "
+                            "'4.2.convpath.0.1.weight', '4.2.convpath.0.1.bias' and 77 more\n"));
 }
 
 TEST_F(Weights, ThatAreNotThereAreNamed) {

@@ -100,7 +100,7 @@ TEST(Bench, RefusesWhatItCannotMeasure) {
           "training samples, and batch.global is 5000; make the batch smaller, or write "
           "'drop_last: false'\n");
   refused({"parallel.mode=sideways"}, 2,
-          "error[bad-value]: parallel.mode: 'sideways' is not one of none, dp, ddp\n");
+          "error[bad-value]: parallel.mode: 'sideways' is not one of none, dp, ddp, ");
 }
 
 }  // namespace

@@ -52,6 +52,22 @@ TEST(Plan, TellsSeveralNumbersOfDevices) {
                                                                            // batches of 64
 }
 
+TEST(Plan, ForecastsOtherMachinesAndThisOne) {
+  const Folder folder;
+  const auto plan = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"plan", kPlanned, "data.root=" + shapes(), "~expect"});
+    const auto planned = Program(words, folder.path()).wait();
+    EXPECT_EQ(planned.code, 0) << planned.err;
+    return planned.out;
+  };
+  const auto other = plan({"--devices", "2,8", "--machine", "h100x8", "--explain"});
+  EXPECT_THAT(other, HasSubstr("\nforecast for h100x8"));
+  EXPECT_THAT(other, HasSubstr("NVIDIA H100 datasheet"));
+  const auto here = plan({"--devices", "1,2,4", "--machine", "here"});
+  EXPECT_THAT(here, HasSubstr("from steps measured on 1 and 2 of them"));
+  EXPECT_FALSE(exists(folder / "runs"));
+}
+
 TEST(Plan, RefusesABatchThatDevicesCannotShare) {
   const Folder folder;
   const auto refused =
@@ -187,13 +203,13 @@ optimizer: {type: adamw, lr: 1e-3}
 parallel: {device: cpu}
 )";
 
-/// The bytes of "memory   12.3 MiB at most".
-double planned_bytes(const std::string& plan) {
+/// The bytes behind the first `words`, as in "memory   12.3 MiB at most".
+double planned_bytes(const std::string& plan, const std::string& words = "\nmemory ") {
   double number = 0;
   char unit = 0;
-  const auto at = plan.find("\nmemory ");
+  const auto at = plan.find(words);
   if (at == std::string::npos ||
-      std::sscanf(plan.c_str() + at, "\nmemory %lf %c", &number, &unit) != 2)
+      std::sscanf(plan.c_str() + at + words.size(), " %lf %c", &number, &unit) != 2)
     return 0;
   return number * (unit == 'G' ? 1 << 30 : unit == 'M' ? 1 << 20 : unit == 'K' ? 1 << 10 : 1);
 }
@@ -241,6 +257,50 @@ INSTANTIATE_TEST_SUITE_P(
         std::vector<std::string>{"data.blocks={layout: packed, length: 64, long: split}"},
         std::vector<std::string>{"model={type: awd_lstm_lm, emb_sz: 64, n_hid: 96, n_layers: 2}",
                                  "data.blocks={layout: streams, length: 32}"}));
+
+struct PlannedRanks {
+  int ranks = 2;
+  std::string precision = "fp32";
+};
+
+class PlannedModes : public testing::TestWithParam<PlannedRanks> {};
+
+TEST_P(PlannedModes, AreWhatARankTakesInEach) {
+  const Folder folder;
+  write(folder / "words.csv", many_words());
+  write(folder / "words.yaml", kWordRecipe);
+  const std::vector<std::string> words{"words.yaml",
+                                       "model={type: gpt2, n_layer: 6, n_head: 2, n_embd: 128, "
+                                       "n_positions: 64}",
+                                       "data.blocks.length=16",
+                                       "train.precision=" + GetParam().precision,
+                                       "parallel.devices=" + std::to_string(GetParam().ranks)};
+  const auto with = [&](const std::string& verb, const std::vector<std::string>& more) {
+    auto all = words;
+    all.insert(all.begin(), verb);
+    all.insert(all.end(), more.begin(), more.end());
+    const auto ended = run(all, folder.path(), environment());
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return ended.out;
+  };
+  const auto planned = with("plan", {"parallel.mode=ddp"});
+  for (const std::string mode : {"ddp", "zero1", "zero2", "fsdp"}) {
+    with("run", {"parallel.mode=" + mode, "--trace", "memory", "output.dir=" + mode});
+    for (int rank = 0; rank < GetParam().ranks; ++rank) {
+      const auto traced = traced_bytes(
+          read(folder / (mode + "/small/001/profile/memory_rank" + std::to_string(rank) + ".csv")));
+      EXPECT_NEAR(planned_bytes(planned, (mode == "ddp" ? ": " : ", ") + mode + " "), traced,
+                  0.1 * traced)
+          << mode << planned;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, PlannedModes,
+                         testing::Values(PlannedRanks{2}, PlannedRanks{4}, PlannedRanks{2, "bf16"}),
+                         [](const auto& test) {
+                           return std::to_string(test.param.ranks) + "_" + test.param.precision;
+                         });
 
 TEST(Plan, SaysWhatRecomputedBlocksWouldNeed) {
   const Folder folder;

@@ -225,8 +225,11 @@ TEST_F(Verify, PassesOnDevices) {
 TEST_F(Verify, RemovesWhatAKilledOneLeft) {
   Program program({"verify", "small.yaml", "--steps", "100000", "train.duration=400000 steps"},
                   folder_.path(), variables(""));
-  while (program.running() && list(folder_ / "tmp").empty())
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const auto begun = [&] {  // a folder with its lock, by which it is known as ours
+    const auto scratch = list(folder_ / "tmp");
+    return !scratch.empty() && !list(folder_ / "tmp/" + scratch[0]).empty();
+  };
+  while (program.running() && !begun()) std::this_thread::sleep_for(std::chrono::milliseconds(20));
   program.signal(SIGKILL);
   program.wait();
   while (!processes_with(folder_ / "tmp").empty())

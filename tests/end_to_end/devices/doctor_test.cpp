@@ -19,6 +19,37 @@ TEST(Doctor, TellsVersionsDevicesAndDisk) {
     EXPECT_THAT(output.out, HasSubstr(what));
 }
 
+TEST(Doctor, MeasuresTheNetworkOfRanksThatItStarts) {
+  const Folder folder;
+  const auto output = Program({"doctor", "--network", "--devices", "3"}, folder.path()).wait();
+  EXPECT_EQ(output.code, 0) << output.err;
+  for (const std::string what :
+       {"3 ranks, address 127.0.0.1 (lo)\n", "for 16.0 MiB over 3 ranks (Gloo, median)",
+        "slowest pair   ranks ", "the median of 3 pairs", "/dev/shm", "RLIMIT_MEMLOCK"})
+    EXPECT_THAT(output.out, HasSubstr(what));
+}
+
+TEST(Doctor, MeasuresTheNetworkOfNodes) {
+  const Folder folder;
+  const auto node = [](const std::string& rank) {
+    return std::vector<std::string>{"doctor",      "--network", "--devices", "1",
+                                    "--nodes",     "2",         "--address", "127.0.0.1:29581",
+                                    "--node-rank", rank};
+  };
+  Program second(node("1"), folder.path());
+  const auto output = Program(node("0"), folder.path()).wait();
+  EXPECT_EQ(output.code, 0) << output.err;
+  EXPECT_EQ(second.wait().code, 0);
+  EXPECT_THAT(output.out, HasSubstr("for 8 B over 2 ranks (Gloo, median)"));
+}
+
+TEST(Doctor, RefusesFlagsOfTheNetworkWithoutIt) {
+  const Folder folder;
+  const auto output = Program({"doctor", "--devices", "3"}, folder.path()).wait();
+  EXPECT_EQ(output.code, 2);
+  EXPECT_THAT(output.err, HasSubstr("--devices is for 'doctor --network'"));
+}
+
 TEST(Doctor, AdvisesOnAHalfSetLauncherAndAFolderThatIsNotThere) {
   const Folder folder;
   const auto output =

@@ -50,6 +50,7 @@ const std::map<std::string, std::string> kElsewhere{
     {"ddptrain export RUN FILE.safetensors --names timm", "needs a network that timm has"},
     {"ddptrain eval RUN model.padding=fastai", "needs a run of awd_lstm"},
     {"ddptrain generate", "needs a language model's run; Generate.* has one"},
+    {"ddptrain data shards recipes/imagenette.yaml", "needs an archive; DataShards.* has images"},
     {"ddptrain data tokens", "needs a language model's recipe; DataTokens.* has one"},
     {"ddptrain export RUN FOLDER --format huggingface", "needs a run of gpt2"},
 };
@@ -64,6 +65,8 @@ const std::vector<std::pair<std::string, std::string>> kStandsFor{
      "ddptrain resume runs/quickstart/001 parallel.devices=4"},
     {"ddptrain bench R batch.global=128 --format json",
      "ddptrain bench mine.yaml batch.global=32 --format json"},
+    {"ddptrain plan R --devices 8,64,512 --machine h100x8",
+     "ddptrain plan mine.yaml --devices 1,8,16 --machine h100x8"},
     {"ddptrain report FOLDER", "ddptrain report runs/mine/sweep-001"},
     {"ddptrain describe data NAME", "ddptrain describe data image_folder"},
     {"ddptrain describe model NAME", "ddptrain describe model resnet18"},
@@ -106,6 +109,7 @@ void shorten(const fs::path& file) {
   std::vector<std::pair<const char*, const char*>> shorter{
       {"\nexpect:[^\n]*", ""},
       {"size: (64|128)\\b", "size: 32"},
+      {"type: resnet18\\b", "type: xresnet18, stem: [8, 8, 16], widen: 0.25"},
       {"\n    optimizer.weight_decay:[^\n]*\n    batch.global:[^\n]*", ""}};  // of a sweep
   // Of the shapes, of which there are few here, an epoch is two steps.
   if (text.find("name: shapes") == std::string::npos)
@@ -121,7 +125,10 @@ void shorten(const fs::path& file) {
 std::string recipe_of_mine() {
   return R"(recipe: 1
 name: mine
-model: {type: mnist_net}
+model:
+  type: sequential
+  layers: [{type: conv, out: 8}, batch_norm, relu, adaptive_avg_pool, flatten,
+           {type: linear, out: auto}]
 data:
   type: image_folder
   root: data/shapes
@@ -183,6 +190,8 @@ class Prepared {
     write_program(folder_);
     write(folder_ / "mine.yaml", recipe_of_mine());
     write(folder_ / "old.yaml", recipe_of_mine());
+    write(folder_ / "accelerate.yaml", "distributed_type: MULTI_CPU\nnum_processes: 2\n");
+    write(folder_ / "ds_config.json", "{\"train_batch_size\": 64}\n");
     typed("data make shapes data/shapes");
     typed("data make masks data/masks");
     typed("data make points data/points");
@@ -247,15 +256,26 @@ std::string script_of(const Block& block) {
   return script;
 }
 
+/// The prepared folder: samples, which no command changes, are other names of the same files, since
+/// hundreds of files for each block cost more than its commands.
+void copy_prepared(const std::string& from, const std::string& to) {
+  const std::set<std::string> samples{"data", "photos", "reviews", "stories"};
+  for (const auto& entry : fs::directory_iterator(from)) {
+    const auto name = entry.path().filename().string();
+    fs::copy(
+        entry.path(), fs::path(to) / name,
+        fs::copy_options::recursive | (samples.contains(name) ? fs::copy_options::create_hard_links
+                                                              : fs::copy_options::copy_symlinks));
+  }
+}
+
 /// A block in a folder of its own.
 class Running {
  public:
   Running(const Block& block, const std::string& prepared) : block_(block) {
     const bool makes_data = block[0].command.starts_with("ddptrain data make");
     if (makes_data) copy_repository(folder_.path()), write_program(folder_);
-    if (!makes_data)
-      fs::copy(prepared, folder_.path(),
-               fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+    if (!makes_data) copy_prepared(prepared, folder_.path());
     program_.emplace(std::vector<std::string>{"-c", script_of(block)}, folder_.path(),
                      std::map<std::string, std::string>{}, "bash");
   }
@@ -278,15 +298,20 @@ class Running {
   std::optional<Program> program_;
 };
 
-/// Without what cannot run here, and without what an earlier block has.
+/// Without what cannot run here, and without what an earlier block has: a block of one command, and
+/// one on `mine.yaml`, of which the prepared folder has the runs.
 std::vector<Block> to_run() {
   std::vector<Block> blocks;
   std::set<std::string> seen;
   for (auto& block : shown_commands()) {
     std::erase_if(block,
                   [](const Example& each) { return why_elsewhere(each.command) != nullptr; });
-    if (block.size() == 1 && !seen.insert(filled_in(block[0].command)).second) continue;
-    for (const auto& each : block) seen.insert(filled_in(each.command));
+    const bool alone = block.size() == 1;
+    std::erase_if(block, [&](const Example& each) {
+      const auto command = filled_in(each.command);
+      const bool first = seen.insert(command).second;
+      return !first && (alone || command.find("mine.yaml") != std::string::npos);
+    });
     if (!block.empty()) blocks.push_back(std::move(block));
   }
   return blocks;

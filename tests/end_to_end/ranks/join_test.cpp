@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <netinet/in.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -55,6 +58,34 @@ std::map<std::string, std::string> joined_rank(const std::string& number, const 
           {"MASTER_PORT", port},
           {"TORCHELASTIC_RUN_ID", "test"},
           {"TORCHELASTIC_RESTART_COUNT", "0"}};
+}
+
+/// Whether a program listens there on the loopback address.
+bool listens(int port) {
+  const int made = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  const bool found = ::connect(made, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+  ::close(made);
+  return found;
+}
+
+// Rank 0 serves the meeting point, and waits there for another that never comes.
+TEST(Join, ASignalEndsARankThatWaitsForOthers) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  for (const int asked : {SIGTERM, SIGINT}) {
+    Program first({"run", "small.yaml", "parallel.mode=ddp", "parallel.devices=2",
+                   "parallel.timeout.start=1 h"},
+                  folder.path(), joined_rank("0", "29541"));
+    while (first.running() && !listens(29541))
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    first.signal(asked);
+    EXPECT_EQ(first.wait().code, 128 + asked);
+  }
+  EXPECT_FALSE(exists(folder / "runs/small/001"));
 }
 
 TEST(Join, ARunOnWhichOthersWorkIsRefusedByAllRanks) {

@@ -1,4 +1,5 @@
 // A run on one machine listens on nothing that another machine could reach.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -138,13 +139,26 @@ getent hosts host-one | grep -q 127.0.1.1
 [ "$program" != true ] || exit 0
 export MASTER_ADDR=host-one MASTER_PORT=29500 WORLD_SIZE=2 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1
 RANK=1 there sh -c 'cd "$0"; exec "$@"' "$PWD" "$program" "$@" 2> second.err & second=$!
+)sh";
+
+constexpr const char* kTrain = R"sh(
 RANK=0 "$program" "$@" || { cat second.err >&2; exit 1; }
 wait $second)sh";
 
+// In the midst of training nothing goes over the cable any more, without a message to either side.
+constexpr const char* kCut = R"sh(
+RANK=0 "$program" "$@" 2> first.err & first=$!
+until grep -q 'step 20/' first.err; do kill -0 $first; sleep 0.05; done
+sleep 2
+ip link set left down
+wait $first || echo "first $?"
+wait $second || echo "second $?")sh";
+
 std::vector<std::string> on_two_hosts(const std::string& program, const std::string& folder,
-                                      const std::vector<std::string>& words) {
+                                      const std::vector<std::string>& words,
+                                      const std::string& what = kTrain) {
   std::vector<std::string> all{"--user", "--map-root-user", "--net", "--uts", "--mount", "sh",
-                               "-c",     kTwoHosts,         "sh",    program, folder};
+                               "-c",     kTwoHosts + what,  "sh",    program, folder};
   all.insert(all.end(), words.begin(), words.end());
   return all;
 }
@@ -162,6 +176,39 @@ TEST(Network, HostsThatKnowTheirOwnNameAsLoopbackTrainTogether) {
                          .wait();
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_TRUE(exists(folder / "runs/small/001/metrics.csv")) << ended.err;
+}
+
+// Both sides end within the time-out, and each names the rank beyond the cable.
+TEST(Network, ACableThatIsCutEndsBothHostsWithTheSameSentence) {
+  const Folder folder;
+  const auto allowed =
+      Program(on_two_hosts("true", folder.path(), {}), folder.path(), {}, "unshare").wait();
+  if (allowed.code != 0) GTEST_SKIP() << "no hosts of their own here: " << allowed.err;
+  write(folder / "small.yaml", small_recipe());
+  const std::vector<std::string> endless{"run",
+                                         "small.yaml",
+                                         kSmallModel,
+                                         "parallel.mode=ddp",
+                                         "parallel.devices=2",
+                                         "train.threads=1",
+                                         "train.duration=1000000 steps",
+                                         "eval.every=1000000 steps",
+                                         "checkpoint.every=1000000 steps",
+                                         "parallel.timeout.step=6s"};
+  const auto ended = Program(on_two_hosts(test::program(), folder.path(), endless, kCut),
+                             folder.path(), {{"SHAPES", shapes()}}, "unshare")
+                         .wait();
+  const auto first = read(folder / "first.err"), second = read(folder / "second.err");
+  EXPECT_EQ(ended.out, "first 4\nsecond 4\n") << first << second;
+  const std::string place = " in phase '[a-z ]+' after step [0-9]+ on ";
+  EXPECT_THAT(first, testing::ContainsRegex("error: rank 1: no sign of life since it was" + place +
+                                            "host-two: it was killed or suspended, or its node is "
+                                            "lost\n"));
+  EXPECT_THAT(second, testing::ContainsRegex("error: rank 0: no answer from the meeting point, "
+                                             "which it serves \\(MASTER_ADDR\\): it was last seen" +
+                                             place +
+                                             "host-one; it was killed or suspended, or its node is "
+                                             "lost\n"));
 }
 
 }  // namespace

@@ -11,7 +11,8 @@ namespace ddptrain::end_to_end {
 namespace {
 
 const std::string kLearner =
-    "model={type: vision_learner, body: resnet18, num_classes: auto, lin_ftrs: [16]}";
+    "model={type: vision_learner, body: {type: xresnet18, stem: [8, 8, 16], widen: 0.25}, "
+    "num_classes: auto, lin_ftrs: [16]}";
 const std::string kStages =
     "train.stages=[{duration: 3 steps, freeze_to: -1, lr: 1e-2}, "
     "{duration: 4 steps, lr: {from: 1e-4, to: 1e-2}, schedule: one_cycle, train_bn: false}, "
@@ -27,14 +28,16 @@ class FineTune : public testing::Test {
   const Folder folder_;
 };
 
+// The body has 22 convolutions and as many batch norms, 66 parameters, and the head 6; batch norms
+// of frozen layers train.
 TEST_F(FineTune, StartsFromTheWholeNetworkAndTrainsItsHeadFirst) {
   ASSERT_EQ(train({"train.duration=2 steps"}).code, 0);
   const auto tuned = train({kLearner, "model.weights=runs/small/001/checkpoints/step-00000002",
                             "train.fine_tune={epochs: 1, base_lr: 1e-2}", "batch.global=40"});
   ASSERT_EQ(tuned.code, 0) << tuned.err;
   for (const auto* message : {"'1', which such a file does not have, is re-initialized",
-                              "stage 1 of 2, 3 steps: 46 of 66 parameters train\n",
-                              "stage 2 of 2, 3 steps: 66 of 66 parameters train\n"})
+                              "stage 1 of 2, 3 steps: 50 of 72 parameters train\n",
+                              "stage 2 of 2, 3 steps: 72 of 72 parameters train\n"})
     EXPECT_THAT(tuned.err, testing::HasSubstr(message)) << message << "\n" << tuned.err;
 }
 

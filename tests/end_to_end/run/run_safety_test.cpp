@@ -199,13 +199,15 @@ TEST_F(RunSafety, DamagedCheckpointsAreNamedAndNothingIsTrained) {
   const auto before = contents(folder_ / "runs/small/001");
   const auto refused = resume({"runs/small/001", "train.duration=6 steps"});
   EXPECT_EQ(refused.code, 3) << refused.err;
-  EXPECT_TRUE(holds(refused.err, "error: '" + checkpoint("001", 2) +
-                                     "/model.safetensors' is damaged: its sha256 is not that of "
-                                     "MANIFEST.json (tensor 'fc1.weight')\n"))
+  EXPECT_TRUE(
+      holds(refused.err, "error: '" + checkpoint("001", 2) +
+                             "/model.safetensors' is damaged: its checksums are not those of "
+                             "MANIFEST.json (tensor 'fc1.weight')\n"))
       << refused.err;
-  EXPECT_TRUE(holds(refused.err, "error: '" + checkpoint("001", 4) +
-                                     "/optimizer.safetensors' is damaged: its sha256 is not that "
-                                     "of MANIFEST.json (tensor 'fc1.weight.momentum_buffer')\n"))
+  EXPECT_TRUE(
+      holds(refused.err, "error: '" + checkpoint("001", 4) +
+                             "/optimizer.safetensors' is damaged: its checksums are not those "
+                             "of MANIFEST.json (tensor 'fc1.weight.momentum_buffer')\n"))
       << refused.err;
   EXPECT_TRUE(holds(refused.err, "error: '" + checkpoint("001", 4) + "/state.json' is missing\n"))
       << refused.err;

@@ -63,7 +63,7 @@ TEST(Swa, HasStatisticsOfItsAverageAfterEarlyStopping) {
               testing::HasSubstr("\"result\": \"stopped: no better accuracy in 1 evaluation\""));
   const auto home = folder / "runs/small/001/checkpoints/";
   EXPECT_THAT(read(home + list(home).back() + "/ema.safetensors"),
-              testing::HasSubstr("\"bn1.running_mean\""));
+              testing::HasSubstr("\"0.1.running_mean\""));
   words[0] = "validate";
   words.insert(words.end(), {"--level", "step"});
   EXPECT_EQ(run(words, folder.path(), environment()).code, 0);

@@ -124,8 +124,8 @@ TEST(Folds, GoOnWhereTheProgramWasKilled) {
   const Folder whole, cut;
   write_data(whole);
   write_data(cut);
-  const auto words = with(kWords, {"train.duration=2000 steps", "eval.every=2000 steps",
-                                   "checkpoint.every=50 steps", "log.every=1 step"});
+  const auto words = with(kWords, {"train.duration=1000 steps", "eval.every=1000 steps",
+                                   "checkpoint.every=200 steps", "log.every=1 step"});
   const auto wanted = run(words, whole.path(), environment());
   ASSERT_EQ(wanted.code, 0) << wanted.err;
   {

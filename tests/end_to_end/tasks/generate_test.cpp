@@ -108,6 +108,14 @@ TEST_F(CountingRun, ATextDependsOnItsSeedAndNotOnOtherPrompts) {
   EXPECT_NE(with({"one", "--seed", "1"}), alone);
 }
 
+TEST_F(CountingRun, WarnsOfWordsThatTheModelDoesNotKnow) {
+  const auto ended = generate({"one two", "six seven one", "--greedy", "--tokens", "3"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("prompt 2: 2 of "));
+  EXPECT_THAT(ended.err, HasSubstr("are no words of the model's vocabulary: read as 'xxunk'"));
+  EXPECT_THAT(ended.err, testing::Not(HasSubstr("prompt 1: ")));
+}
+
 TEST_F(CountingRun, RefusesAnEmptyPrompt) {
   const auto ended = generate({"one", " "});
   EXPECT_EQ(ended.code, 2);

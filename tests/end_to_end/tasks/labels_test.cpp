@@ -27,7 +27,7 @@ std::string several_labels() {
 std::string several_recipe(const std::string& loss) {
   return R"(recipe: 1
 name: several
-model: {type: resnet18, num_classes: auto}
+model: {type: xresnet18, stem: [8, 8, 16], widen: 0.25, num_classes: auto}
 data:
   type: manifest
   file: shapes.csv
@@ -113,16 +113,17 @@ TEST(Pets, TakesLabelsFromNames) {
       std::filesystem::copy(shapes() + "/train/" + shape + "/" + file,
                             folder / ("images/" + shape + "_" + file));
   }
-  const std::vector<std::string> sizes{"model.weights=null",
-                                       "model.body=resnet18",
-                                       "batch.global=20",
-                                       "train.fine_tune.epochs=1",
-                                       "data.root=images",
-                                       "data.transforms.train[0].size=40",
-                                       "data.transforms.train[1].size=32",
-                                       "data.transforms.valid[0].size=40",
-                                       "data.transforms.valid[1].size=32",
-                                       "train.precision=fp32"};
+  const std::vector<std::string> sizes{
+      "model.weights=null",
+      "model.body={type: xresnet18, stem: [8, 8, 16], widen: 0.25}",
+      "batch.global=20",
+      "train.fine_tune.epochs=1",
+      "data.root=images",
+      "data.transforms.train[0].size=40",
+      "data.transforms.train[1].size=32",
+      "data.transforms.valid[0].size=40",
+      "data.transforms.valid[1].size=32",
+      "train.precision=fp32"};
   const auto breeds = run(small("recipes/pets.yaml", sizes), folder.path());
   EXPECT_EQ(breeds.code, 0) << breeds.err;
   EXPECT_THAT(breeds.err,
@@ -142,7 +143,9 @@ TEST(NoisyImagenette, TakesTheColumnOfItsNoise) {
   write(folder / "noisy.csv", csv);
   const auto ended =
       run(small("recipes/imagenette-noisy.yaml",
-                {"data.root=" + shapes(), "data.file=noisy.csv", "model={type: resnet18}"}),
+                {"data.root=" + shapes(), "data.file=noisy.csv", "model.stem=[8, 8, 16]",
+                 "model.widen=0.25", "data.transforms.train[0].size=32",
+                 "data.transforms.valid[0].size=32"}),
           folder.path());
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(ended.err,

@@ -24,6 +24,17 @@ void write_idx(const std::string& folder, const std::string& prefix, std::uint32
   for (std::uint32_t i = 0; i < count; ++i) labels.put(static_cast<char>(i % 10));
 }
 
+/// The images are of 32 px, and no recipe's network needs larger ones.
+std::vector<std::string> sizes_of(const std::string& name) {
+  if (name.find("mnist") != std::string::npos || name.find("cifar10") != std::string::npos)
+    return {};
+  std::vector<std::string> sizes{"data.transforms.train[0].size=32",
+                                 "data.transforms.valid[0].size=32"};
+  if (name == "recipes/imagenette-resnet18.yaml" || name == "configs/imagenette.yaml")
+    sizes.emplace_back("data.transforms.valid[1].size=32");
+  return sizes;
+}
+
 /// A recipe of images on small data, two steps of it.
 std::vector<std::string> two_steps(const std::string& name, const std::string& data) {
   std::vector<std::string> words{"run",
@@ -33,6 +44,8 @@ std::vector<std::string> two_steps(const std::string& name, const std::string& d
                                  "batch.global=8",
                                  "batch.micro=auto",
                                  "eval.batch=20"};
+  const auto sizes = sizes_of(name);
+  words.insert(words.end(), sizes.begin(), sizes.end());
   if (name == "configs/quickstart.yaml") words.push_back("~expect");
   if (name.find("mnist") == std::string::npos) words.push_back("data.valid=val");
   return words;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "checkpoint/checkpoint.h"
+#include "checkpoint/saving/save.h"
 #include "jobs/verify/checks.h"
 #include "support/temporary_folder.h"
 

@@ -13,14 +13,14 @@ std::string recipe(const std::string& lr, const std::string& extra = "") {
 }
 
 TEST(DifferingKeys, NameTheKeyBothValuesAndTheRanks) {
-  EXPECT_EQ(differing_keys({recipe("0.1"), recipe("0.2"), recipe("0.1")}),
+  EXPECT_EQ(differing_keys({{recipe("0.1"), {0, 2}}, {recipe("0.2"), {1}}}),
             "optimizer.lr is 0.1 on rank 0, 2 and 0.2 on rank 1");
-  EXPECT_EQ(differing_keys({recipe("0.1"), recipe("0.1", "seed: 7\n")}),
+  EXPECT_EQ(differing_keys({{recipe("0.1"), {0}}, {recipe("0.1", "seed: 7\n"), {1}}}),
             "seed is not set on rank 0 and 7 on rank 1");
 }
 
 TEST(DifferingKeys, AreNoneWhereOnlyCommentsDiffer) {
-  EXPECT_EQ(differing_keys({recipe("0.1"), recipe("0.1  # auto")}), "");
+  EXPECT_EQ(differing_keys({{recipe("0.1"), {0}}, {recipe("0.1  # auto"), {1}}}), "");
 }
 
 }  // namespace

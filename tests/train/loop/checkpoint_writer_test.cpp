@@ -42,7 +42,7 @@ class Writing : public testing::TestWithParam<When> {
 TEST_P(Writing, KeepsWhatWasTakenWhileTrainingGoesOn) {
   CheckpointWriter writer(GetParam());
   auto checkpoint = ones(7);
-  writer.write(checkpoint, {root(), 2, {}});
+  writer.write(parts_of(checkpoint), {root(), 2, {}});
   if (GetParam() == When::in_background) checkpoint.model[0].tensor.zero_();
   const auto folder = writer.wait();
   ASSERT_TRUE(folder);
@@ -53,7 +53,7 @@ TEST_P(Writing, KeepsWhatWasTakenWhileTrainingGoesOn) {
 
 TEST_P(Writing, IsToldWhenTheFilesAreWhole) {
   CheckpointWriter writer(GetParam());
-  writer.write(ones(7), {root(), 2, {}});
+  writer.write(parts_of(ones(7)), {root(), 2, {}});
   std::optional<std::string> folder;
   while (!(folder = writer.written())) std::this_thread::yield();
   EXPECT_EQ(fs::path(*folder).filename(), "step-00000007");
@@ -63,7 +63,7 @@ TEST_P(Writing, IsToldWhenTheFilesAreWhole) {
 TEST_P(Writing, LinksTheBestAndDeletesWhatIsNotKept) {
   CheckpointWriter writer(GetParam());
   for (const std::int64_t step : {1, 2, 3, 4}) {
-    writer.write(ones(step), {root(), 2, 1});
+    writer.write(parts_of(ones(step)), {root(), 2, 1});
     writer.wait();
   }
   EXPECT_THAT(names(), ElementsAre("step-00000001", "step-00000003", "step-00000004"));
@@ -75,7 +75,7 @@ TEST_P(Writing, ThatFailsIsTheErrorOfWhoAsks) {
   folder_.write("checkpoints", "a file");
   CheckpointWriter writer(GetParam());
   try {
-    writer.write(ones(1), {root(), 2, {}});
+    writer.write(parts_of(ones(1)), {root(), 2, {}});
     writer.wait();
     ADD_FAILURE() << "nothing was thrown";
   } catch (const Error& error) {
@@ -86,7 +86,7 @@ TEST_P(Writing, ThatFailsIsTheErrorOfWhoAsks) {
 TEST_P(Writing, EndsBeforeItsWriterIsGone) {
   {
     CheckpointWriter writer(GetParam());
-    writer.write(ones(5), {root(), 2, {}});
+    writer.write(parts_of(ones(5)), {root(), 2, {}});
   }
   EXPECT_THAT(names(), ElementsAre("step-00000005"));
 }
@@ -100,7 +100,7 @@ TEST(WritingInTheBackground, LeavesAFailureToAnotherErrorThatEndsTheRun) {
   const TemporaryFolder folder;
   folder.write("checkpoints", "a file");
   CheckpointWriter writer(When::in_background);
-  writer.write(ones(1), {folder / "checkpoints", 2, {}});
+  writer.write(parts_of(ones(1)), {folder / "checkpoints", 2, {}});
 }
 
 }  // namespace

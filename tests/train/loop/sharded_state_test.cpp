@@ -46,12 +46,13 @@ Checkpoint checkpoint_of(const RanksRun& run) {
     Hooks hooks;
     hooks.evaluate = false;
     ddptrain::train(t, t.state, hooks);
-    const auto captured = ddptrain::capture(t, t.state);
-    EXPECT_EQ(captured.has_value(), world.rank == 0);
-    if (!captured) return;
-    checkpoint = *captured;
-    checkpoint.model = cloned(captured->model);
-    checkpoint.optimizer = cloned(captured->optimizer);
+    const auto captured = capture(t);
+    EXPECT_EQ(captured.state.empty(), world.rank != 0);
+    EXPECT_EQ(captured.model.empty(), world.rank != 0);
+    if (world.rank != 0) return;
+    checkpoint = captured;
+    checkpoint.model = cloned(captured.model);
+    checkpoint.optimizer = cloned(captured.optimizer);
   });
   return checkpoint;
 }

@@ -1,0 +1,39 @@
+#include "cli/memory_parts.h"
+
+#include "base/text.h"
+#include "recipe/mode.h"
+
+namespace ddptrain {
+
+MemoryParts memory_parts(const ModelFacts& facts, const ShardSpec& shard, std::int64_t known,
+                         std::int64_t micro) {
+  MemoryParts parts{.weights = static_cast<double>(facts.weight_bytes),
+                    .gradients = static_cast<double>(facts.gradient_bytes),
+                    .optimizer = static_cast<double>(facts.optimizer_bytes),
+                    .average = static_cast<double>(facts.average_bytes)};
+  const auto activations = static_cast<double>(facts.step.activations);
+  parts.rest = static_cast<double>(facts.step.most) - parts.weights - parts.gradients -
+               parts.optimizer - parts.average - activations;
+  parts.activations = activations * static_cast<double>(micro) / static_cast<double>(known);
+  parts.whole_gradients = shard.reduce == ShardReduce::last;
+  const auto all = static_cast<double>(facts.parameters);
+  if (all > 0) {
+    parts.root = static_cast<double>(facts.root) / all;
+    parts.block = static_cast<double>(facts.largest) / all;
+    parts.cast = static_cast<double>(facts.cast) / all;
+  }
+  return parts;
+}
+
+std::string memory_of_modes(const MemoryParts& parts, std::int64_t devices) {
+  std::string text;
+  for (const auto mode : modes_of_ranks()) {
+    const auto name = name_of(mode);
+    const auto bytes = device_bytes(parts, sharding_of(name), devices);
+    text += (text.empty() ? "" : ", ") + std::string(name) + " " +
+            format_bytes(static_cast<std::int64_t>(bytes));
+  }
+  return text;
+}
+
+}  // namespace ddptrain

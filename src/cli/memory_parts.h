@@ -1,0 +1,20 @@
+// Memory of a device by parts, and what each mode makes of them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "forecast/memory.h"
+#include "recipe/model_facts.h"
+#include "recipe/recipe.h"
+
+namespace ddptrain {
+
+/// Of micro-batches of `micro` samples, where the facts are of `known`.
+MemoryParts memory_parts(const ModelFacts& facts, const ShardSpec& shard, std::int64_t known,
+                         std::int64_t micro);
+
+/// "ddp 1.2 GiB, zero1 800 MiB, zero2 ..., fsdp ...": the most on each of several devices.
+std::string memory_of_modes(const MemoryParts& parts, std::int64_t devices);
+
+}  // namespace ddptrain

@@ -1,0 +1,157 @@
+// data image_shards: images in tar shards, in WebDataset's layout.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "base/secrets.h"
+#include "base/text.h"
+#include "base/url.h"
+#include "data/dataset.h"
+#include "data/image/image_files.h"
+#include "data/image/shard_splits.h"
+#include "sources/image/image_classes.h"
+#include "sources/remote/cached_files.h"
+#include "sources/remote/http_files.h"
+#include "sources/shards/samples.h"
+#include "sources/shards/shard_files.h"
+#include "sources/shards/shard_labels.h"
+#include "sources/split/split.h"
+
+namespace ddptrain {
+namespace {
+
+struct ImageShardsOptions {
+  std::optional<std::string> root;
+  std::optional<std::string> url;
+  StoreOptions store;
+  ShardCacheOptions cache;
+  std::string train = ".";
+  ValidFiles valid;
+  Auto<std::string> image;
+  ShardLabelOptions labels;
+  ImageFileOptions images;
+  std::string place() const {
+    auto text = url ? *url : *root;
+    while (url && text.ends_with('/')) text.pop_back();
+    return text;
+  }
+  void fields(Fields& f) {
+    f("root", root,
+      {.doc = "Folder of the shards.", .path = true, .example = "data/imagenette-shards"});
+    f("url", url,
+      {.doc = "Instead of root, the address that the shards are below: https://, http:// or s3://. "
+              "Only this is read from elsewhere.",
+       .min_items = 1});
+    f("store", store, {.doc = "How files behind 'url' are asked for."});
+    f("cache", cache, {.doc = "What is kept of them on this node."});
+    f("train", train,
+      {.doc =
+           "Shards in root: a folder of .tar files, 'train-*.tar', or a pattern with braces, as in "
+           "'train-{000000..000099}.tar'."});
+    f("valid", valid,
+      {.doc = "Shards of the validation samples, as train names its own, or a fraction of the "
+              "training samples, those of a list, or a fold.",
+       .example = "'val-{000000..000004}.tar'"});
+    f("image", image,
+      {.doc = "Extension of the images; auto: the first of jpg, jpeg, png and webp that a sample "
+              "has."});
+    labels.fields(f);
+    images.fields(f);
+    f.require(exactly_one({"root", "url"}));
+    f.require(needs("store.endpoint", "url"));
+    f.require(needs("store.region", "url"));
+    f.require(needs("cache.folder", "url"));
+    f.require(exactly_one({"valid.folder", "valid.fraction", "valid.list", "valid.fold"}));
+  }
+};
+
+const TarMember& image_of(const ShardSample& sample, const std::optional<std::string>& extension,
+                          const std::string& shard) {
+  static constexpr std::array<std::string_view, 4> usual{"jpg", "jpeg", "png", "webp"};
+  const TarMember* found = extension ? sample.column(*extension) : nullptr;
+  for (const auto name : usual)
+    if (!extension && !found) found = sample.column(name);
+  if (found) return *found;
+  throw Error(Exit::data, Option{"data.image"},
+              fmt::format("shard '{}': sample '{}' has no {}", shard, shown(sample.key),
+                          extension ? "." + *extension : "image (.jpg, .jpeg, .png, .webp)"));
+}
+
+/// Lists the samples of shards, and their labels.
+class ShardReader {
+ public:
+  ShardReader(ShardFiles& files, const ImageShardsOptions& options, ImageList& list)
+      : files_(files),
+        options_(options),
+        labels_(files, options.labels),
+        list_(list),
+        classes_(labels_.names(list.root)) {}
+
+  const ImageClasses& classes() const { return classes_; }
+
+  void add(std::vector<ImageFile>& to, const std::string& name) {
+    const auto path = list_.root + "/" + name;
+    const auto index = indexed(files_, path);
+    files_.add(path, index);
+    const auto number = static_cast<std::int32_t>(list_.shards.size());
+    list_.shards.push_back(name);
+    for (const auto& sample : samples_of(index.members, path)) {
+      ImageFile file;
+      file.path = name + "/" + image_of(sample, options_.image.value, path).name;
+      file.label = classes_.add(labels_.of(sample, path), file.path);
+      file.shard = number;
+      to.push_back(std::move(file));
+    }
+  }
+
+ private:
+  ShardFiles& files_;
+  const ImageShardsOptions& options_;
+  ShardLabels labels_;
+  ImageList& list_;
+  ImageClasses classes_;
+};
+
+constexpr std::array<std::string_view, 3> kSchemes{"https", "http", "s3"};
+
+std::unique_ptr<ShardFiles> shard_files(const FileSystem& system,
+                                        const ImageShardsOptions& options) {
+  if (!options.url) return std::make_unique<ShardFiles>(system);
+  const auto scheme = url_scheme(*options.url);
+  if (std::find(kSchemes.begin(), kSchemes.end(), scheme) == kSchemes.end())
+    throw Error(Exit::recipe, Option{"data.url"},
+                "'" + without_passwords(*options.url) +
+                    "' begins with none of https://, http://, "
+                    "s3://; 'root' names a folder");
+  return std::make_unique<ShardFiles>(
+      std::make_unique<CachedFiles>(open_store(*options.url, options.store), options.cache));
+}
+
+ImageList list_images(const FileSystem& system, const ImageShardsOptions& options,
+                      const KnownClasses& known) {
+  auto files = shard_files(system, options);
+  ImageList list(*files);
+  list.root = options.place();
+  ShardReader reader(*files, options, list);
+  list.own_files = std::move(files);
+  list_shards(list, options.train, options.valid, reader.classes(), known,
+              [&](auto& split, const auto& name) { reader.add(split, name); });
+  return list;
+}
+
+}  // namespace
+
+Entry<Dataset> image_shards_dataset() {
+  return entry<Dataset, ImageShardsOptions>(
+      "image_shards", "Images in tar shards, as WebDataset writes them.",
+      [](const ImageShardsOptions& options,
+         const DataContext& context) -> std::unique_ptr<Dataset> {
+        return std::make_unique<ImageFiles>(
+            list_images(*context.file_system, options, context.classes), options.images, context);
+      },
+      {"gives_images", "gives_class", "gives_shards"});
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,27 @@
+#include "forecast/memory.h"
+
+#include <algorithm>
+
+namespace ddptrain {
+
+double device_bytes(const MemoryParts& parts, Sharding sharding, std::int64_t devices) {
+  const auto n = static_cast<double>(std::max<std::int64_t>(devices, 1));
+  const auto cut = [&](double bytes) { return sharding == Sharding::none ? bytes : bytes / n; };
+  const double slots = 2 * parts.block;
+  const double in_blocks = 1 - parts.root;
+  const double cast = in_blocks > 0 ? parts.cast / in_blocks : 0;
+  const double travels = 1 - cast / 2;  // bytes of a block on its way, of its own
+  auto weights = parts.weights, gradients = parts.gradients;
+  if (sharding >= Sharding::gradients)
+    gradients *= 1 / n + (parts.whole_gradients ? 1 : parts.root + slots);
+  if (sharding == Sharding::gradients) weights *= parts.root + in_blocks * (travels + cast / n);
+  if (sharding == Sharding::weights) weights *= parts.root + in_blocks / n + slots * travels;
+  return weights + gradients + cut(parts.optimizer) + cut(parts.average) + parts.activations +
+         parts.rest;
+}
+
+double checkpoint_seconds(const MemoryParts& parts) {
+  return (parts.weights + parts.optimizer + parts.average) / common_constants().digest.value;
+}
+
+}  // namespace ddptrain

@@ -1,0 +1,31 @@
+// Memory of a device, and time of a checkpoint.
+#pragma once
+
+#include <cstdint>
+
+#include "forecast/step.h"
+
+namespace ddptrain {
+
+/// Bytes of a device that trains alone.
+struct MemoryParts {
+  double weights = 0, gradients = 0, optimizer = 0, average = 0;
+  double activations = 0;  // of a micro-batch
+  double rest = 0;         // what is there besides: buckets, logits, temporaries
+  // Of weights and gradients: the share of parameters that are in no block, that of the largest
+  // block, and that of those in blocks which travel in half as many bytes.
+  double root = 1, block = 0, cast = 0;
+  bool whole_gradients = false;  // of all blocks, where they are sharded: summed over ranks last
+};
+
+/// Bytes of each of `devices`: a part that is sharded is divided by them (Rajbhandari et al. 2020,
+/// ZeRO, figure 1). Sharded weights are whole where they are in no block, gradients likewise in a
+/// buffer, and two more buffers have room for the largest block (distributed/sharding/units.h).
+/// Where only gradients are sharded, a device has a slice of its own of weights that travel in
+/// another type.
+double device_bytes(const MemoryParts& parts, Sharding sharding, std::int64_t devices);
+
+/// Of one process that writes weights, the optimizer's state and averages, and digests them.
+double checkpoint_seconds(const MemoryParts& parts);
+
+}  // namespace ddptrain

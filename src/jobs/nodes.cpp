@@ -1,0 +1,53 @@
+#include "jobs/nodes.h"
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace ddptrain {
+namespace {
+
+constexpr int kMostNodes = 100'000;
+
+int number_of(const Arguments& arguments, const Flag& flag, int least) {
+  const auto text = arguments.value(flag.name);
+  const auto number = parse_integer(text);
+  if (!number || *number < least || *number > kMostNodes)
+    throw Error(Exit::recipe, std::string(flag.name) + ": '" + text +
+                                  "' is not a whole number from " + std::to_string(least));
+  return static_cast<int>(*number);
+}
+
+HostPort address_of(const Arguments& arguments) {
+  const auto text = arguments.value(kAddress.name);
+  const auto address = parse_host_port(text);
+  if (!address)
+    throw Error(Exit::recipe, "--address: '" + text +
+                                  "' is not HOST or HOST:PORT; write for example 'node0:29500'");
+  return *address;
+}
+
+}  // namespace
+
+GivenNodes given_nodes(const Arguments& arguments, const ParallelSpec& parallel) {
+  GivenNodes given;
+  if (arguments.has(kNodes.name)) {
+    given.nodes = number_of(arguments, kNodes, 1);
+  } else if (parallel.nodes.value) {
+    given.nodes = static_cast<int>(*parallel.nodes.value);
+    given.nodes_by = "parallel.nodes";
+  }
+  if (arguments.has(kNodeRank.name)) given.rank = number_of(arguments, kNodeRank, 0);
+  if (arguments.has(kAddress.name)) {
+    given.meeting = address_of(arguments);
+  } else if (parallel.rendezvous) {
+    given.meeting = parse_host_port(*parallel.rendezvous);
+    given.meeting_by = "parallel.rendezvous";
+  }
+  return given;
+}
+
+Topology topology_given(const Arguments& arguments, const ParallelSpec& parallel) {
+  return topology_among(given_nodes(arguments, parallel));
+}
+
+}  // namespace ddptrain

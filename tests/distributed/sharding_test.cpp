@@ -1,0 +1,472 @@
+// zero1, zero2 and fsdp make the steps of one process, whatever a rank has.
+#include <ATen/ops/equal.h>
+#include <ATen/ops/gelu.h>
+#include <ATen/ops/linear.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "compare.h"
+#include "distributed/sharding/shards.h"
+#include "models/recompute.h"
+
+namespace ddptrain {
+namespace {
+
+using namespace test;
+
+/// A residual block of 6 numbers, as those of transformers.
+class Residual final : public Module {
+ public:
+  explicit Residual(const std::string& name)
+      : weight_(parameter("weight", drawn({6, 6}, name, 0.3))),
+        bias_(parameter("bias", drawn({6}, name + " bias", 0.1))),
+        scale_(parameter("scale", drawn({}, name + " scale"))) {}
+  bool is_block() const override { return true; }
+  at::Tensor forward(const at::Tensor& input, const Pass& pass) override {
+    return run_block(*this, input, pass, [this](const at::Tensor& given, const Pass&) {
+      return given.add(at::gelu(at::linear(given, weight_, bias_)).mul(scale_));
+    });
+  }
+
+ private:
+  at::Tensor weight_, bias_, scale_;
+};
+
+/// Blocks between two layers that are in none.
+class Blocky final : public Model {
+ public:
+  explicit Blocky(int blocks) {
+    first_ = parameter("first", drawn({6, 6}, "first", 0.5));
+    for (int i = 0; i < blocks; ++i)
+      blocks_.push_back(make<Residual>("block" + std::to_string(i), "block" + std::to_string(i)));
+    last_ = parameter("last", drawn({3, 6}, "last", 0.5));
+  }
+  at::Tensor forward(const at::Tensor& input, const Pass& pass) override {
+    auto x = at::linear(input, first_);
+    for (auto* block : blocks_) x = block->forward(x, pass);
+    return at::linear(x, last_);
+  }
+
+ private:
+  at::Tensor first_, last_;
+  std::vector<Residual*> blocks_;
+};
+
+ModelFactory blocky(int blocks = 4) {
+  return [blocks] { return std::make_unique<Blocky>(blocks); };
+}
+
+using MakeEngine = std::unique_ptr<Engine>(const ModelFactory&, const EngineOptions&, World&);
+
+struct Sharded {
+  std::string name;
+  MakeEngine* make;
+  CutAt cut = CutAt::any_element;
+  int ranks = 2;
+  std::int64_t accumulate = 1;
+  int group = 0;
+  bool recompute = false;
+  bool reduces_last = false;
+};
+
+void PrintTo(const Sharded& kind, std::ostream* out) { *out << kind.name; }
+
+std::map<std::string, at::Tensor> by_name(const std::vector<NamedTensor>& tensors) {
+  std::map<std::string, at::Tensor> named;
+  for (const auto& [name, tensor] : tensors) named.emplace(name, tensor.detach().clone());
+  return named;
+}
+
+/// Gradient descent with momentum, whose state lies where the gradients do.
+struct Descent {
+  std::map<std::string, at::Tensor> momentum;
+  void step(Engine& engine, double factor) {
+    for (const auto& [name, master] : engine.masters()) {
+      if (!master.grad().defined()) continue;
+      auto& m = momentum[name];
+      m = m.defined() ? m.mul(0.9).add(master.grad(), factor) : master.grad().mul(factor);
+      master.detach().add_(m, -0.3);
+    }
+    engine.parameters_changed();
+  }
+  std::vector<NamedTensor> state() const {
+    std::vector<NamedTensor> all;
+    for (const auto& [name, tensor] : momentum) all.push_back({name + ".momentum", tensor});
+    return all;
+  }
+};
+
+/// Weights and momentum after some steps, on rank 0; weights of every rank are compared with it.
+std::map<std::string, at::Tensor> trained(Engine& engine, const std::vector<Batch>& batches,
+                                          const Cut& by, World* world) {
+  Descent descent;
+  MicroStep at;
+  at.nominal = 5;
+  for (const auto& batch : batches) {
+    const auto totals = run_window(engine, batch, by, at);
+    descent.step(engine, at.nominal / totals.weight);
+    ++at.step;
+  }
+  auto state = descent.state();
+  if (const auto* shards = engine.shards()) state = shards->gather(state);
+  const auto whole = engine.whole_parameters();
+  auto found = by_name(state);
+  for (const auto& [name, weight] : by_name(engine.model().named_parameters()))
+    found.emplace(name, weight);
+  if (world == nullptr || world->rank == 0) return found;
+  return by_name(engine.model().named_parameters());
+}
+
+EngineOptions options_of(const Sharded& kind) {
+  auto options = in_double();
+  options.whole_tensors = kind.cut == CutAt::parameters;
+  options.recompute = kind.recompute;
+  options.reduces_last = kind.reduces_last;
+  return options;
+}
+
+std::vector<std::map<std::string, at::Tensor>> on_ranks(const Sharded& kind,
+                                                        const ModelFactory& model,
+                                                        const std::vector<Batch>& batches,
+                                                        bool ordered = false) {
+  std::vector<std::map<std::string, at::Tensor>> all(static_cast<std::size_t>(kind.ranks));
+  play_all(
+      kind.ranks,
+      [&](World& world) {
+        if (ordered) world.gradients = make_ordered_group(std::move(world.gradients));
+        const auto engine = kind.make(model, options_of(kind), world);
+        all[static_cast<std::size_t>(world.rank)] =
+            trained(*engine, batches, {kind.accumulate, world.rank, kind.ranks}, &world);
+      },
+      kind.group);
+  return all;
+}
+
+double distance_of(const at::Tensor& a, const at::Tensor& b) {
+  return length(a - b) / std::max(1e-12, length(b));
+}
+
+class ShardedModes : public testing::TestWithParam<Sharded> {};
+
+TEST_P(ShardedModes, MakeTheStepsOfOneProcess) {
+  const auto& kind = GetParam();
+  for (const auto& batches : {std::vector{samples(8, "a"), samples(8, "b"), samples(8, "c")},
+                              std::vector{samples(7, "a"), samples(3, "b"), samples(1, "c")}}) {
+    const auto single = make_single_engine(blocky(), in_double());
+    const auto expected = trained(*single, batches, {1, 0, 1}, nullptr);
+    for (const auto& found : on_ranks(kind, blocky(), batches))
+      for (const auto& [name, tensor] : found) {
+        ASSERT_EQ(tensor.sizes(), expected.at(name).sizes()) << name;
+        EXPECT_LE(distance_of(tensor, expected.at(name)), 1e-12) << name;
+      }
+  }
+}
+
+TEST_P(ShardedModes, FreezeWhatAStageDoes) {
+  const auto& kind = GetParam();
+  const Frozen frozen{{"first", "block0.weight", "block2.weight", "block2.bias", "block2.scale"}};
+  const auto batches = std::vector{samples(8, "a"), samples(8, "b")};
+  const auto steps = [&](Engine& engine, const Cut& by, World* world) {
+    engine.freeze(frozen);
+    trained(engine, {batches[0]}, by, world);
+    engine.freeze({});
+    return trained(engine, {batches[1]}, by, world);
+  };
+  const auto single = make_single_engine(blocky(), in_double());
+  const auto expected = steps(*single, {1, 0, 1}, nullptr);
+  play_all(
+      kind.ranks,
+      [&](World& world) {
+        const auto engine = kind.make(blocky(), options_of(kind), world);
+        for (const auto& [name, tensor] :
+             steps(*engine, {kind.accumulate, world.rank, kind.ranks}, &world))
+          EXPECT_LE(distance_of(tensor, expected.at(name)), 1e-12) << name;
+      },
+      kind.group);
+}
+
+// As a trial of a batch size leaves one.
+TEST_P(ShardedModes, ForgetAWindowThatWasNotSummed) {
+  const auto& kind = GetParam();
+  const auto batches = std::vector{samples(8, "a"), samples(8, "b")};
+  const auto single = make_single_engine(blocky(), in_double());
+  const auto expected = trained(*single, batches, {1, 0, 1}, nullptr);
+  play_all(
+      kind.ranks,
+      [&](World& world) {
+        const auto engine = kind.make(blocky(), options_of(kind), world);
+        const auto trial = samples(4, "trial");
+        engine->begin();
+        for (const bool last : {false, true})
+          engine->accumulate(trial, *loss_for(trial), {.last = last});
+        for (const auto& [name, tensor] :
+             trained(*engine, batches, {kind.accumulate, world.rank, kind.ranks}, &world))
+          EXPECT_LE(distance_of(tensor, expected.at(name)), 1e-12) << name;
+      },
+      kind.group);
+}
+
+TEST_P(ShardedModes, EvaluateWhileSomeRanksHaveNoBatch) {
+  const auto& kind = GetParam();
+  const auto batch = samples(4);
+  const auto expected = make_single_engine(blocky(), in_double())->evaluate(batch);
+  play_all(
+      kind.ranks,
+      [&](World& world) {
+        const auto engine = kind.make(blocky(), options_of(kind), world);
+        EXPECT_LE(distance_of(engine->evaluate(batch), expected), 1e-14);
+        if (world.rank == 0)
+          EXPECT_LE(distance_of(engine->evaluate(batch), expected), 1e-14);
+        else
+          engine->follow();
+      },
+      kind.group);
+}
+
+TEST_P(ShardedModes, TakeWhatTheyAreAssigned) {
+  const auto& kind = GetParam();
+  const auto batch = samples(4);
+  const auto change = [](Engine& engine) {
+    std::vector<NamedTensor> values;
+    for (const auto& [name, parameter] : blocky()()->named_parameters())
+      if (name != "last") values.push_back({name, drawn(parameter.sizes().vec(), "new " + name)});
+    engine.assign(values);
+    engine.parameters_changed();
+  };
+  const auto single = make_single_engine(blocky(), in_double());
+  change(*single);
+  const auto expected = single->evaluate(batch);
+  play_all(
+      kind.ranks,
+      [&](World& world) {
+        const auto engine = kind.make(blocky(), options_of(kind), world);
+        change(*engine);
+        EXPECT_LE(distance_of(engine->evaluate(batch), expected), 1e-14);
+      },
+      kind.group);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Of, ShardedModes,
+    testing::Values(
+        Sharded{"zero1", make_zero1_engine},
+        Sharded{"zero1_alone", make_zero1_engine, CutAt::any_element, 1},
+        Sharded{"zero1_whole", make_zero1_engine, CutAt::parameters, 3},
+        Sharded{"zero1_accumulates", make_zero1_engine, CutAt::any_element, 4, 2},
+        Sharded{"zero2", make_zero2_engine},
+        Sharded{"zero2_whole", make_zero2_engine, CutAt::parameters, 3, 2},
+        Sharded{"zero2_alone", make_zero2_engine, CutAt::any_element, 1},
+        Sharded{"zero2_groups", make_zero2_engine, CutAt::any_element, 4, 1, 2},
+        Sharded{"fsdp", make_fsdp_engine},
+        Sharded{"fsdp_alone", make_fsdp_engine, CutAt::any_element, 1},
+        Sharded{"fsdp_accumulates", make_fsdp_engine, CutAt::any_element, 4, 2},
+        Sharded{"fsdp_whole", make_fsdp_engine, CutAt::parameters, 3},
+        Sharded{"fsdp_groups", make_fsdp_engine, CutAt::any_element, 4, 2, 2},
+        Sharded{"zero2_reduces_last", make_zero2_engine, CutAt::any_element, 2, 3, 0, false, true},
+        Sharded{"fsdp_reduces_last", make_fsdp_engine, CutAt::any_element, 4, 2, 2, true, true},
+        Sharded{"fsdp_recomputes", make_fsdp_engine, CutAt::any_element, 2, 2, 0, true}),
+    [](const auto& test) { return test.param.name; });
+
+// Machines of another kind may draw weights that differ in their last bits.
+TEST(ShardGroups, BeginWithTheWeightsOfTheFirst) {
+  const auto model_of = [](int group) -> ModelFactory {
+    return [group] {
+      auto model = std::make_unique<Blocky>(3);
+      for (const auto& named : model->named_parameters()) named.tensor.detach().mul_(1 + group);
+      return model;
+    };
+  };
+  const auto batch = samples(4);
+  const auto expected = make_single_engine(model_of(0), in_double())->evaluate(batch);
+  for (auto* make : {make_zero2_engine, make_fsdp_engine})
+    play_all(
+        4,
+        [&](World& world) {
+          const auto engine = make(model_of(world.rank / 2), in_double(), world);
+          EXPECT_LE(distance_of(engine->evaluate(batch), expected), 1e-14) << world.rank;
+        },
+        2);
+}
+
+// Sums in rank order are those of any layout: the same bits.
+TEST(OrderedSums, MakeDdpAndShardedModesTheSame) {
+  const auto batches = std::vector{samples(8, "a"), samples(7, "b"), samples(8, "c")};
+  const auto ddp =
+      on_ranks({"ddp", make_ddp_engine, CutAt::any_element, 3}, blocky(), batches, true);
+  for (auto* make : {make_zero1_engine, make_zero2_engine, make_fsdp_engine}) {
+    const auto sharded = on_ranks({"", make, CutAt::any_element, 3}, blocky(), batches, true);
+    for (const auto& [name, tensor] : ddp[0])
+      EXPECT_TRUE(at::equal(tensor, sharded[0].at(name))) << name;
+  }
+}
+
+// A rank adds up its micro-batches first, as ddp does.
+TEST(OrderedSums, OfAccumulatedBatchesMakeTheSameWhereTheyAreMadeLast) {
+  const auto batches = std::vector{samples(8, "a"), samples(7, "b")};
+  const auto ddp =
+      on_ranks({"ddp", make_ddp_engine, CutAt::any_element, 3, 2}, blocky(), batches, true);
+  for (auto* make : {make_zero2_engine, make_fsdp_engine}) {
+    const auto sharded =
+        on_ranks({"", make, CutAt::any_element, 3, 2, 0, false, true}, blocky(), batches, true);
+    for (const auto& [name, tensor] : ddp[0])
+      EXPECT_TRUE(at::equal(tensor, sharded[0].at(name))) << name;
+  }
+}
+
+/// Four ranks on two nodes.
+std::vector<NodeGroups> two_nodes() {
+  std::vector<NodeGroups> all(4);
+  for (std::size_t i = 0; i < 2; ++i) {
+    auto node = make_thread_groups(2), across = make_thread_groups(2);
+    for (std::size_t j = 0; j < 2; ++j) {
+      all[2 * i + j].node = std::move(node[j]);
+      all[i + 2 * j].across = std::move(across[j]);
+    }
+  }
+  return all;
+}
+
+TEST(OrderedSums, OverNodesAreThoseOfEachFirst) {
+  const auto of = [](int rank) {
+    return drawn({9}, "rank " + std::to_string(rank)).to(at::kFloat);
+  };
+  const auto expected = of(0).add(of(1)).add(of(2).add(of(3)));
+  EXPECT_FALSE(at::equal(expected, of(0).add(of(1)).add(of(2)).add(of(3))));
+  auto nodes = two_nodes();
+  play_all(4, [&](World& world) {
+    const auto group = make_ordered_group(std::move(world.gradients),
+                                          std::move(nodes[static_cast<std::size_t>(world.rank)]));
+    auto sum = of(world.rank);
+    group->all_reduce(sum);
+    EXPECT_TRUE(at::equal(sum, expected)) << world.rank;
+    auto flat = of(world.rank);
+    const Cuts cuts{0, 3, 4, 4, 9};
+    group->reduce_scatter_async(flat, cuts)->wait();
+    EXPECT_TRUE(at::equal(slice_of(flat, cuts, world.rank), slice_of(expected, cuts, world.rank)))
+        << world.rank;
+  });
+}
+
+// With a model on each of two nodes, too.
+TEST(OrderedSums, OverNodesMakeDdpAndShardedModesTheSame) {
+  const auto batches = std::vector{samples(8, "a"), samples(7, "b")};
+  const auto trained_on = [&](MakeEngine* make, int group) {
+    std::map<std::string, at::Tensor> found;
+    auto nodes = two_nodes();
+    play_all(
+        4,
+        [&](World& world) {
+          world.gradients = make_ordered_group(
+              std::move(world.gradients), std::move(nodes[static_cast<std::size_t>(world.rank)]));
+          for (auto* each : {&world.shard_group, &world.replica_group})
+            if (*each) *each = make_ordered_group(std::move(*each));
+          const auto engine = make(blocky(), in_double(), world);
+          auto own = trained(*engine, batches, {1, world.rank, 4}, &world);
+          if (world.rank == 0) found = std::move(own);
+        },
+        group);
+    return found;
+  };
+  const auto ddp = trained_on(make_ddp_engine, 0);
+  for (const int group : {0, 2}) {
+    const auto fsdp = trained_on(make_fsdp_engine, group);
+    for (const auto& [name, tensor] : ddp)
+      EXPECT_TRUE(at::equal(tensor, fsdp.at(name))) << name << " " << group;
+  }
+}
+
+TEST(OrderedSums, AreThoseInRankOrder) {
+  play_all(3, [](World& world) {
+    const auto group = make_ordered_group(std::move(world.gradients));
+    const auto of = [](int rank) {
+      return drawn({7}, "rank " + std::to_string(rank)).to(at::kFloat);
+    };
+    auto sum = of(world.rank);
+    group->all_reduce(sum);
+    EXPECT_TRUE(at::equal(sum, of(0).add(of(1)).add(of(2))));
+  });
+}
+
+TEST(Flats, AreCutIntoSlicesThatDifferInTheLast) {
+  EXPECT_EQ(even_cuts(10, 4), (Cuts{0, 3, 6, 9, 10}));
+  EXPECT_EQ(even_cuts(2, 4), (Cuts{0, 1, 2, 2, 2}));
+  EXPECT_EQ(even_cuts(100, 2, 64), (Cuts{0, 64, 100}));
+}
+
+std::vector<NamedTensor> parameters_of(const std::vector<std::int64_t>& sizes) {
+  std::vector<NamedTensor> all;
+  for (const auto size : sizes)
+    all.push_back({"p" + std::to_string(all.size()), at::ones({size}, at::kDouble)});
+  return all;
+}
+
+TEST(Flats, AreCutWhereParametersBeginNearestToEvenSlices) {
+  const auto parameters = parameters_of({4, 3, 5, 2});
+  auto flat = flat_of(parameters, {0, 1, 2, 3});
+  cut(flat, parameters, 2, CutAt::parameters);
+  EXPECT_EQ(flat.cuts, (Cuts{0, 7, 14}));
+  cut(flat, parameters, 5, CutAt::parameters);
+  EXPECT_EQ(flat.cuts, (Cuts{0, 4, 4, 7, 12, 14}));  // nearest to 2, 5, 8 and 11
+}
+
+// A frozen parameter in the middle of a slice: ranks keep the elements of the others.
+TEST(Flats, WithoutSomeMembersKeepWhoHasWhat) {
+  const auto parameters = parameters_of({4, 3, 5, 2});
+  auto flat = flat_of(parameters, {0, 1, 2, 3});
+  flat.cuts = {0, 5, 10, 14};
+  const auto shorter = with_those(flat, parameters, {true, false, true, true});
+  EXPECT_EQ(shorter.elements, 11);
+  EXPECT_EQ(shorter.cuts, (Cuts{0, 4, 7, 11}));
+  for (int rank = 0; rank < 3; ++rank)
+    for (std::size_t i = 0; i < shorter.members.size(); ++i) {
+      const auto before = piece_of(flat, shorter.members[i], rank);
+      const auto after = piece_of(shorter, i, rank);
+      EXPECT_EQ(after.elements, before.elements);
+      if (before.elements > 0) {
+        EXPECT_EQ(after.in_parameter, before.in_parameter);
+      }
+    }
+}
+
+// 8 doubles are 64 bytes.
+TEST(Flats, AreCutAtMultiplesOf64Bytes) {
+  const auto parameters = parameters_of({20, 3, 30});
+  auto flat = flat_of(parameters, {0, 1, 2}, Room::aligned);
+  EXPECT_EQ(flat.first, (std::vector<std::int64_t>{0, 24, 32}));
+  cut(flat, parameters, 3, CutAt::any_element);
+  EXPECT_EQ(flat.cuts, (Cuts{0, 24, 48, 64}));
+  const auto dense = with_those(flat, parameters, {true, true, true});
+  EXPECT_EQ(dense.first, (std::vector<std::int64_t>{0, 20, 23}));
+  EXPECT_EQ(dense.cuts, (Cuts{0, 20, 39, 53}));
+}
+
+// What is gathered is what was cut, in sizes and strides of any kind.
+TEST(Shards, GatherWhatTheyCut) {
+  auto channels_last = drawn({2, 3, 2, 2}, "weight").contiguous(at::MemoryFormat::ChannelsLast);
+  const std::vector<NamedTensor> parameters{
+      {"conv.weight", channels_last}, {"conv.bias", drawn({2}, "b")}, {"scale", drawn({}, "s")}};
+  const std::vector<NamedTensor> state{{"conv.weight.step", drawn({}, "step")},
+                                       {"conv.weight.mean", drawn({2, 3, 2, 2}, "m")},
+                                       {"conv.bias.mean", drawn({2}, "mb")},
+                                       {"scale.mean", drawn({}, "ms")},
+                                       {"made", drawn({}, "made")}};
+  for (const auto at : {CutAt::any_element, CutAt::parameters})
+    play_all(3, [&](World& world) {
+      auto flat = flat_of(parameters, {0, 1, 2});
+      cut(flat, parameters, 3, at);
+      const auto slice = at::zeros({flat.cuts[static_cast<std::size_t>(world.rank) + 1] -
+                                    flat.cuts[static_cast<std::size_t>(world.rank)]},
+                                   at::kDouble);
+      const Shards shards(parameters, {flat}, at, {slice}, world);
+      const auto gathered = by_name(shards.gather(shards.cut(state)));
+      EXPECT_EQ(gathered.size(), world.rank == 0 ? state.size() : 0);
+      if (world.rank != 0) return;
+      for (const auto& [name, tensor] : state)
+        EXPECT_TRUE(at::equal(gathered.at(name), tensor)) << name;
+    });
+}
+
+}  // namespace
+}  // namespace ddptrain
