@@ -1,28 +1,36 @@
 #!/usr/bin/env python3
-"""ddptrain next to PyTorch on one GPU, interleaved in one run: images (rows) per second in steady state, and their ratio.
+"""ddptrain next to PyTorch on one GPU, interleaved in one run: samples per second in steady state, and their ratio.
 
 bench/gpu.py [ROW...] [--device cuda|cpu] [--small] [--pairs 3] [--seconds 480] [--program build/ddptrain] [--data FOLDER]
+             [--peers eager,compiled] [--warm] [--set KEY=VALUE]... [--results FILE]
 
-Run it with a Python that has torch 2.11 and torchvision; ddptrain uses that torch's libraries through LD_LIBRARY_PATH where
-its own are not found. PyTorch is tuned: channels_last, bf16 autocast, fused optimizer, cudnn.benchmark, pinned memory; a second
-peer adds torch.compile. Rows: resnet50, resnet18, mnist, adult, imagenette (from JPEG files; --data holds imagenette2-160,
-without it synthetic JPEGs are made). The figures go to bench/gpu-results.md with device and date, except with --small, a
-rehearsal at tiny sizes, for which `--device cpu` is enough. --seconds ends the rows that have not begun by then.
+Run it with a Python that has torch 2.11, torchvision, timm and transformers; ddptrain uses that torch's libraries through
+LD_LIBRARY_PATH where its own are not found. ddptrain runs as people run it: it reads files, decodes and augments pictures.
+PyTorch is tuned: channels_last, bf16 autocast, fused optimizer, cudnn.benchmark, pinned memory; the second peer adds
+torch.compile. Its input is one random batch, copied to the device in every step (imagenette: JPEG files through a loader).
+Rows: resnet50, resnet18, xresnet50 and xresnet50-256 (batches of 64 and 256), gpt2 (samples are blocks of 1,024 tokens),
+mnist, adult, imagenette (--data holds imagenette2-160; without it, and in the other rows of pictures, synthetic JPEGs).
+--warm: first all compiled peers of the rows at once, so that inductor's cache is there; no figure comes of it. --set: for
+ddptrain's recipe, in all rows. --seconds: no row begins later. A table goes to --results, but not from --small, a rehearsal
+at tiny sizes, for which `--device cpu` is enough.
 """
 import argparse
+import array
 import dataclasses
 import glob
 import json
 import os
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-PROGRAMS = [("build/ddptrain", "build/bench/bench_step"), ("bin/ddptrain", "bin/bench_step")]  # of a build, of a bundle
+PROGRAMS = ["build/ddptrain", "bin/ddptrain"]  # of a build, of a bundle
 PEER = os.path.join(ROOT, "bench", "peers", "gpu_steps.py")
+VOCABULARY = 50257  # GPT-2's
 
 
 @dataclasses.dataclass
@@ -33,56 +41,96 @@ class Row:
     peer: list
     batch: int
     steps: int
-    eager_goal: float  # ours / PyTorch tuned
-    compiled_goal: float | None = None
-    random_size: int | None = None  # px of one random batch for bench_step, instead of a run on files
+    goals: dict  # peer: ours / peer
 
 
-def scaled(options, full, small):
-    return small if options.small else full
+def recipe(name):
+    return os.path.join(ROOT, "recipes", name + ".yaml")
 
 
-def image_words(size, model):
+def pictures(options, model, size, batch, steps, goals, folder=None, peer=None):
+    """A network on random crops of JPEG files, which the peer reads too where `peer` names their folder."""
+    if options.small:
+        size, batch, steps = 32, 4, 3
+    half = "bf16" if options.device == "cuda" else "fp32"
     crop = f"[{{type: random_resized_crop, size: {size}}}, {{type: horizontal_flip}}, {{type: normalize, preset: imagenet}}]"
     valid = f"[{{type: resize, size: {size}}}, {{type: center_crop, size: {size}}}, {{type: normalize, preset: imagenet}}]"
-    return [f"model={{type: {model}, num_classes: auto}}", f"data.transforms={{train: {crop}, valid: {valid}}}"]
+    words = [f"model={{type: {model}, num_classes: auto}}", f"data.transforms={{train: {crop}, valid: {valid}}}",
+             "data.root=" + (folder or options.work + "/shapes"), f"train.precision={half}"]
+    return Row(recipe("imagenette-resnet18"), words, ["--model", model, "--size", str(size), "--input", peer or "random",
+                                                      "--precision", half], batch, steps, goals)
+
+
+def texts(options, goals):
+    layers, length, batch, steps = (1, 64, 2, 3) if options.small else (12, 1024, 16, 60)
+    half = "bf16" if options.device == "cuda" else "fp32"
+    file = options.work + "/random.tokens"
+    words = [f"model={{type: gpt2, n_layer: {layers}, embd_pdrop: 0, attn_pdrop: 0, resid_pdrop: 0}}", "train.clip=null",
+             "data.train=" + file, "data.valid=" + file, f"data.blocks.length={length}", "metrics=[perplexity]",
+             "checkpoint.keep_best=null", f"train.precision={half}"]
+    return Row(recipe("gpt2-small"), words, ["--model", "gpt2", "--size", str(length), "--layers", str(layers),
+                                             "--input", "tokens", "--precision", half], batch, steps, goals)
 
 
 def rows(options):
-    half = "bf16" if options.device == "cuda" else "fp32"
-    jpeg = ["data.root=" + options.images, "data.train=train", "data.valid=val"]
-    large, middle = scaled(options, (224, 256, 60), (32, 4, 3)), scaled(options, (128, 64, 200), (32, 4, 3))
-    imagenette = os.path.join(ROOT, "recipes", "imagenette-resnet18.yaml")
-
-    def images(model, sizes, data, source, eager, compiled):
-        size, batch, steps = sizes
-        return Row(imagenette, [*image_words(size, model), *data, f"train.precision={half}"],
-                   ["--model", model, "--size", str(size), "--input", source, "--precision", half], batch, steps, eager,
-                   compiled, size if source == "random" else None)
-
-    digits, table = scaled(options, (256, 400), (16, 3)), scaled(options, (64, 2000), (16, 3))
+    digits, table = ((16, 3), (16, 3)) if options.small else ((256, 400), (64, 2000))
+    both = {"eager": 1.0, "compiled": 1.0}
     return {
-        "resnet50": images("resnet50", large, [], "random", 1.0, 0.95),
-        "resnet18": images("resnet18", middle, [], "random", 1.5, None),
-        "mnist": Row(os.path.join(ROOT, "recipes", "mnist.yaml"), ["data.root=" + os.path.join(options.work, "mnist")],
-                     ["--model", "mnist", "--input", "memory"], digits[0], digits[1], 3.0),
-        "adult": Row(os.path.join(ROOT, "recipes", "adult.yaml"), ["data.file=" + os.path.join(options.work, "adult.csv")],
-                     ["--model", "adult", "--input", "memory"], table[0], table[1], 10.0),
-        "imagenette": images("resnet18", middle, jpeg, options.images, 1.0, None),
+        "resnet50": pictures(options, "resnet50", 224, 256, 60, both),
+        "resnet18": pictures(options, "resnet18", 128, 64, 400, {"eager": 1.5, "compiled": 1.0}),
+        "xresnet50": pictures(options, "xresnet50", 128, 64, 200, both),
+        "xresnet50-256": pictures(options, "xresnet50", 128, 256, 100, both),
+        "gpt2": texts(options, both),
+        "mnist": Row(recipe("mnist"), ["data.root=" + options.work + "/mnist"], ["--model", "mnist", "--input", "memory"],
+                     *digits, {"eager": 3.0}),
+        "adult": Row(recipe("adult"), ["data.file=" + options.work + "/adult.csv"], ["--model", "adult", "--input", "memory"],
+                     *table, {"eager": 10.0}),
+        "imagenette": pictures(options, "resnet18", 128, 64, 400, {"eager": 1.0}, options.images, options.images),
     }
 
 
-def make_data(options):
-    """Synthetic data: a row of steps reads them, and what is on them does not matter."""
+def crc32c(data):
+    table = []
+    for value in range(256):
+        for _ in range(8):
+            value = value >> 1 ^ (0x82F63B78 if value & 1 else 0)
+        table.append(value)
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = table[(crc ^ byte) & 255] ^ crc >> 8
+    return crc ^ 0xFFFFFFFF
+
+
+def make_tokens(path, count):
+    """A token file (src/sources/tokens/token_file.h) of one document of random tokens."""
+    names = [str(i) for i in range(VOCABULARY - 1)] + ["<|endoftext|>"]
+    header = json.dumps({"tokens": count, "documents": 1, "id_bytes": 2, "tokenizer": "0" * 64, "tokenizer_options": {},
+                         "padding": VOCABULARY - 1, "unknown": "", "vocabulary": names,
+                         "bytes": [1] * VOCABULARY}).encode()
+    header += b" " * (-len(header) % 8)
+    ids, state = array.array("H"), 1
+    for _ in range(count):
+        state = (state * 1664525 + 1013904223) % (1 << 32)
+        ids.append((state >> 8) % (VOCABULARY - 1))
+    body = b"ddptoks1" + struct.pack("<Q", len(header)) + header + struct.pack("<Q", count) + ids.tobytes()
+    body += b"\0" * (-len(body) % 8)
+    with open(path, "wb") as file:
+        file.write(body + struct.pack("<Q", crc32c(body)))
+
+
+def make_data(options, names):
+    """Synthetic data: what is on them does not matter to the speed of a step."""
     sys.path.insert(0, os.path.join(ROOT, "scripts"))
     from gpu_check import made_data
 
     count = 40 if options.small else 400
     subprocess.run([options.program, "data", "make", "shapes", options.work + "/shapes", "--train", str(count), "--val", "4",
-                    "--size", "32" if options.small else "160"], check=True, stdout=subprocess.DEVNULL,
+                    "--size", "32" if options.small else "256"], check=True, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL, env=options.variables)
     made_data.make_digits(options.work, 60 if options.small else 6000)
     made_data.make_people(options.work, 200 if options.small else 40000)
+    if "gpt2" in names:
+        make_tokens(options.work + "/random.tokens", 1000 if options.small else 1 << 20)
     found = os.path.join(options.data, "imagenette2-160") if options.data else ""
     options.images = found if os.path.isdir(found) and not options.small else options.work + "/shapes"
 
@@ -103,7 +151,7 @@ def run_ours(options, row):
                  f"train.duration={row.steps} steps", f"log.every={max(1, row.steps // 20)} steps", "log.tensorboard=false",
                  "eval.every=1000000 steps", "checkpoint.every=1000000 steps", "checkpoint.keep_best=null",
                  "parallel.mode=none", "parallel.device=" + options.device, "schedule={type: constant}",
-                 f"output.dir={folder}"]
+                 f"output.dir={folder}", *options.set]
         ended = subprocess.run([options.program, *words], capture_output=True, text=True, check=False, env=options.variables)
         if ended.returncode:
             raise RuntimeError(f"ddptrain ended with {ended.returncode}: {ended.stderr.strip()[-800:]}")
@@ -112,45 +160,47 @@ def run_ours(options, row):
             return steady_speed([json.loads(line) for line in file], row.batch, skip)
 
 
-def run_step(options, row):
-    """bench_step: one random batch, copied to the device in every step as the peer's is."""
-    words = [options.step, f"{row.steps}@{row.random_size}", row.recipe, *row.words, "model.num_classes=10",
-             f"batch.global={row.batch}", f"batch.micro={row.batch}", "parallel.mode=none", "parallel.device=" + options.device]
-    ended = subprocess.run(words, capture_output=True, text=True, check=False, env=options.variables)
-    if ended.returncode:
-        raise RuntimeError(f"bench_step ended with {ended.returncode}: {ended.stderr.strip()[-800:]}")
-    return json.loads(ended.stdout.strip().splitlines()[-1])["images_per_second"]
+def peer_words(options, row, peer):
+    return [sys.executable, PEER, *row.peer, "--device", options.device, "--batch", str(row.batch), "--steps",
+            str(row.steps)] + (["--compile"] if peer == "compiled" else [])
 
 
-def run_peer(options, row, compiled):
-    words = [sys.executable, PEER, *row.peer, "--device", options.device, "--batch", str(row.batch), "--steps",
-             str(row.steps)] + (["--compile"] if compiled else [])
-    ended = subprocess.run(words, capture_output=True, text=True, check=False)
+def run_peer(options, row, peer):
+    ended = subprocess.run(peer_words(options, row, peer), capture_output=True, text=True, check=False)
     if ended.returncode:
         raise RuntimeError(f"{os.path.basename(PEER)} ended with {ended.returncode}: {ended.stderr.strip()[-800:]}")
     return json.loads(ended.stdout.strip().splitlines()[-1])["samples_per_second"]
 
 
+def peers_of(options, row):
+    return [peer for peer in row.goals if peer in options.peers]
+
+
+def warm(options, chosen):
+    started = [subprocess.Popen(peer_words(options, row, "compiled"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+               for row in chosen if "compiled" in peers_of(options, row)]
+    for process in started:
+        process.wait()
+
+
 def measure(options, row):
-    """Medians of interleaved runs: ours, PyTorch, PyTorch compiled."""
-    speeds = {"ours": [], "eager": [], "compiled": []}
+    """Medians of interleaved runs."""
+    speeds = {name: [] for name in ["ours", *peers_of(options, row)]}
     for _ in range(options.pairs):
-        speeds["ours"].append((run_step if row.random_size else run_ours)(options, row))
-        speeds["eager"].append(run_peer(options, row, False))
-        if row.compiled_goal is not None:
-            speeds["compiled"].append(run_peer(options, row, True))
-    return {name: statistics.median(values) for name, values in speeds.items() if values}
+        for name, values in speeds.items():
+            values.append(run_ours(options, row) if name == "ours" else run_peer(options, row, name))
+    return {name: statistics.median(values) for name, values in speeds.items()}
 
 
 def line_of(name, row, speeds):
-    def against(peer, goal):
-        if goal is None:
-            return "-"
-        ratio = speeds["ours"] / speeds[peer]
-        return f"{ratio:.2f}x, wanted {goal:g}x" + ("" if ratio >= goal else " (missed)")
-    compiled = f"{speeds['compiled']:.0f}" if "compiled" in speeds else "-"
-    return (f"| {name} | {speeds['ours']:.0f} | {speeds['eager']:.0f} | {against('eager', row.eager_goal)} | {compiled} | "
-            f"{against('compiled', row.compiled_goal)} |")
+    cells = [name, f"{speeds['ours']:.0f}"]
+    for peer in ("eager", "compiled"):
+        if peer not in speeds:
+            cells += ["-", "-"]
+            continue
+        ratio, goal = speeds["ours"] / speeds[peer], row.goals[peer]
+        cells += [f"{speeds[peer]:.0f}", f"{ratio:.2f}x, wanted {goal:g}x" + ("" if ratio >= goal else " (missed)")]
+    return "| " + " | ".join(cells) + " |"
 
 
 HEADER = ("| row | ddptrain, samples/s | PyTorch tuned | ratio | torch.compile | ratio |\n"
@@ -160,7 +210,8 @@ HEADER = ("| row | ddptrain, samples/s | PyTorch tuned | ratio | torch.compile |
 def device_name(options):
     import torch
 
-    return torch.cuda.get_device_name(0) if options.device == "cuda" else "CPU"
+    name = torch.cuda.get_device_name(0) if options.device == "cuda" else "CPU"
+    return f"{name}, torch {torch.__version__}"
 
 
 def arguments():
@@ -170,12 +221,16 @@ def arguments():
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=480)
-    program, step = next((each for each in PROGRAMS if os.path.exists(os.path.join(ROOT, each[0]))), PROGRAMS[0])
+    parser.add_argument("--peers", default="eager,compiled")
+    parser.add_argument("--warm", action="store_true")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    program = next((each for each in PROGRAMS if os.path.exists(os.path.join(ROOT, each))), PROGRAMS[0])
     parser.add_argument("--program", default=os.path.join(ROOT, program))
-    parser.add_argument("--step", default=os.path.join(ROOT, step), help="'make bench' builds it")
     parser.add_argument("--data", default=os.environ.get("DDPTRAIN_DATA"))
+    parser.add_argument("--results", default=os.path.join(ROOT, "bench", "gpu-results.md"))
     options = parser.parse_args()
-    options.program, options.step = os.path.abspath(options.program), os.path.abspath(options.step)
+    options.program = os.path.abspath(options.program)
+    options.peers = [name for name in options.peers.split(",") if name]
     import torch
 
     libraries = os.path.join(os.path.dirname(torch.__file__), "lib")
@@ -185,26 +240,29 @@ def arguments():
 
 
 def append(options, lines):
-    with open(os.path.join(ROOT, "bench", "gpu-results.md"), "a", encoding="utf-8") as file:
+    with open(options.results, "a", encoding="utf-8") as file:
         file.write(f"\n## {device_name(options)}, {time.strftime('%Y-%m-%d', time.gmtime())}\n\n"
-                   f"Medians of {options.pairs} interleaved runs.\n\n{HEADER}\n" + "\n".join(lines) + "\n")
+                   f"Medians of {options.pairs} interleaved runs{''.join(', ' + word for word in options.set)}.\n\n{HEADER}\n"
+                   + "\n".join(lines) + "\n")
 
 
 def main():
     options, begun, lines = arguments(), time.monotonic(), []
     with tempfile.TemporaryDirectory(prefix="gpu-bench-") as options.work:
-        make_data(options)
+        options.images = ""
         known = rows(options)
-        unknown = set(options.rows) - set(known)
+        names = options.rows or list(known)
+        unknown = set(names) - set(known)
         if unknown:
             sys.exit(f"there is no row {', '.join(sorted(unknown))}; they are {', '.join(known)}")
+        make_data(options, names)
+        known = rows(options)
+        if options.warm:
+            warm(options, [known[name] for name in names])
         print(f"{device_name(options)}\n{HEADER}", flush=True)
-        for name in options.rows or known:
+        for name in names:
             if time.monotonic() - begun > options.seconds:
                 print(f"| {name} | not begun: {options.seconds:.0f} s are over | | | | |", flush=True)
-                continue
-            if known[name].random_size and not os.path.exists(options.step):
-                print(f"| {name} | not measured: {options.step} is not there ('make bench') | | | | |", flush=True)
                 continue
             lines.append(line_of(name, known[name], measure(options, known[name])))
             print(lines[-1], flush=True)

@@ -1,11 +1,12 @@
 """Training steps in tuned PyTorch, samples per second in steady state: the peer of bench/gpu.py.
 
-python bench/peers/gpu_steps.py --model resnet50 --size 224 --batch 256 --steps 60 [--input random|memory|FOLDER]
-    [--precision bf16|fp32] [--compile] [--device cuda|cpu]
+python bench/peers/gpu_steps.py --model resnet50 --size 224 --batch 256 --steps 60 [--input random|tokens|memory|FOLDER]
+    [--precision bf16|fp32] [--layers 12] [--compile] [--device cuda|cpu]
 
-Tuned: channels_last, autocast, the fused optimizer, cudnn.benchmark, pinned memory. --input random: one batch,
-copied to the device in every step; memory: whole data sets in host memory, cut by index; FOLDER: JPEGs of FOLDER/train through torchvision's v2 transforms,
-with a loader per core. The first quarter of the steps is left out.
+Tuned: channels_last, autocast, the fused optimizer, cudnn.benchmark, pinned memory. --model: one of torchvision's, xresnet50
+(timm's resnet50d, the same network), gpt2 (transformers', scaled dot product attention), mnist, adult. --input random,
+tokens: one batch, copied to the device in every step; memory: whole data sets in host memory, cut by index; FOLDER: JPEGs of
+FOLDER/train through torchvision's v2 transforms, with a loader per core. The first quarter of the steps is left out.
 """
 import argparse
 import contextlib
@@ -14,9 +15,7 @@ import os
 import time
 
 import torch
-import torchvision
 from torch import nn
-from torchvision.transforms import v2
 
 MEAN, STD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
 
@@ -50,7 +49,27 @@ def network(args):
         return Digits()
     if args.model == "adult":
         return People()
+    if args.model == "gpt2":
+        from transformers import GPT2Config, GPT2LMHeadModel
+
+        return GPT2LMHeadModel(GPT2Config(n_layer=args.layers, n_positions=args.size, embd_pdrop=0, attn_pdrop=0,
+                                          resid_pdrop=0, attn_implementation="sdpa", use_cache=False))
+    if args.model == "xresnet50":
+        import timm
+
+        return timm.create_model("resnet50d", num_classes=10)
+    import torchvision
+
     return getattr(torchvision.models, args.model)(num_classes=10)
+
+
+def token_batches(args):
+    text = torch.randint(50257, (args.batch, args.size))
+    if args.device == "cuda":
+        text = text.pin_memory()
+    while True:
+        ids = text.to(args.device, non_blocking=True)
+        yield (ids,), ids
 
 
 def random_batches(args):
@@ -80,10 +99,15 @@ def memory_batches(args):
 
 
 def decode(path):
+    import torchvision
+
     return torchvision.io.decode_jpeg(torchvision.io.read_file(path), mode=torchvision.io.ImageReadMode.RGB)
 
 
 def folder_batches(args):
+    import torchvision
+    from torchvision.transforms import v2
+
     crop = v2.Compose([v2.RandomResizedCrop(args.size, antialias=True), v2.RandomHorizontalFlip()])
     finish = v2.Compose([v2.ToDtype(torch.float32, scale=True), v2.Normalize(MEAN, STD)])
     data = torchvision.datasets.ImageFolder(os.path.join(args.input, "train"), crop, loader=decode)
@@ -98,7 +122,7 @@ def folder_batches(args):
 
 
 def batches(args):
-    return {"random": random_batches, "memory": memory_batches}.get(args.input, folder_batches)(args)
+    return {"random": random_batches, "tokens": token_batches, "memory": memory_batches}.get(args.input, folder_batches)(args)
 
 
 def synchronize(args):
@@ -108,7 +132,7 @@ def synchronize(args):
 
 def train(args):
     model = network(args).to(args.device, memory_format=torch.channels_last)
-    optimizer = (torch.optim.AdamW(model.parameters(), 1e-3, fused=True) if args.input == "memory" else
+    optimizer = (torch.optim.AdamW(model.parameters(), 1e-3, fused=True) if args.input in ("memory", "tokens") else
                  torch.optim.SGD(model.parameters(), 0.05, momentum=0.9, weight_decay=1e-4, fused=True))
     forward = torch.compile(model) if args.compile else model
     half = args.precision == "bf16"
@@ -121,7 +145,8 @@ def train(args):
             break
         optimizer.zero_grad()
         with torch.autocast(args.device, torch.bfloat16) if half else contextlib.nullcontext():
-            loss = nn.functional.cross_entropy(forward(*inputs), labels)
+            loss = (forward(input_ids=labels, labels=labels).loss if args.model == "gpt2" else
+                    nn.functional.cross_entropy(forward(*inputs), labels))
         loss.backward()
         optimizer.step()
     synchronize(args)
@@ -132,6 +157,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--model", required=True)
     parser.add_argument("--size", type=int, default=128)
+    parser.add_argument("--layers", type=int, default=12)
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--input", default="random")

@@ -9,9 +9,9 @@ from .checks import Skip, expect, last_lines
 def bench(bench):
     bench.cuda_only("speed is not simulated; 'bench/gpu.py --device cpu' rehearses it")
     python = os.environ.get("DDPTRAIN_PYTHON") or shutil.which("python3")
-    has_torch = subprocess.run([python, "-c", "import torch, torchvision"], capture_output=True, check=False).returncode == 0
-    if not has_torch:
-        raise Skip(f"{python} cannot import torch and torchvision; DDPTRAIN_PYTHON names another")
+    imports = subprocess.run([python, "-c", "import torch, torchvision, timm, transformers"], capture_output=True, check=False)
+    if imports.returncode != 0:
+        raise Skip(f"{python} cannot import torch, torchvision, timm and transformers; DDPTRAIN_PYTHON names another")
     script = os.path.join(bench.root, "bench", "gpu.py")
     ended = subprocess.run([python, script, "--program", bench.program, "--seconds", str(int(bench.left() - 20))],
                            cwd=bench.work, capture_output=True, text=True, errors="replace", timeout=bench.left(),

@@ -67,8 +67,8 @@ World join_world(const Recipe& recipe, const Placement& placement, const Topolog
   options.start = milliseconds(recipe.parallel.timeout.start);
   options.step = milliseconds(recipe.parallel.timeout.step);
   options.supervised = topology.address.empty() && !topology.store.empty();
-  std::optional<EndsAtOnce> waiting;
-  if (!options.supervised) waiting.emplace();
+  std::optional<EndsAtOnce> waiting;  // a launcher ends its own ranks, a rank alone waits for none
+  if (topology.world > 1 && !options.supervised) waiting.emplace();
   return join(topology, options);
 }
 
