@@ -7,6 +7,7 @@
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
+#include "accelerator/code_cache.h"
 #include "accelerator/plugin.h"
 #include "base/error.h"
 #include "base/files/plugin.h"
@@ -43,7 +44,7 @@ const Accelerator& open_accelerator(const std::string& file) {
   auto opened = open_plugin(file, RTLD_NOW | RTLD_GLOBAL);
   const auto* plugin = table_of<AcceleratorPlugin>(opened, file);
   if (plugin != nullptr) {
-    if (std::string(plugin->torch) == TORCH_VERSION) return plugin->open();
+    if (std::string(plugin->torch) == TORCH_VERSION) return plugin->open({cached_code});
     refuse("'" + file + "' belongs to another version of ddptrain");
   }
   if (opened.handle != nullptr) refuse(opened.why_not);

@@ -1,20 +1,28 @@
 // How the program gets an accelerator out of a shared library, which brings the device's kernels.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "accelerator/accelerator.h"
 
 namespace ddptrain {
 
+/// What a plug-in takes from the program, whose functions it does not see.
+struct PluginHost {
+  /// cached_code() of accelerator/code_cache.h.
+  std::string (*cached_code)(const std::string& description,
+                             const std::function<std::string()>& compile);
+};
+
 struct AcceleratorPlugin {
-  static constexpr int current = 4;
+  static constexpr int current = 5;
   static constexpr const char* symbol = "ddptrain_accelerator";
 
   int version;        // `current` of the header that it was compiled with
   const char* torch;  // TORCH_VERSION of its build: with another one the types below differ
   /// Throws an Error where the libraries that it finds are not those that it was built for.
-  const Accelerator& (*open)();
+  const Accelerator& (*open)(const PluginHost& host);
 };
 
 using AcceleratorEntry = const AcceleratorPlugin*();

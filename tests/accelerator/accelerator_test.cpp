@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "accelerator/code_cache.h"
 #include "accelerator/devices.h"
 #include "accelerator/plugin.h"
 #include "base/error.h"
@@ -63,12 +64,13 @@ TEST(CudaPlugin, LoadsWhereItsLibrariesAre) {
   ASSERT_NE(entry, nullptr);
   EXPECT_EQ(entry()->version, AcceleratorPlugin::current);
   EXPECT_STREQ(entry()->torch, TORCH_VERSION);
-  EXPECT_EQ(entry()->open().type(), c10::kCUDA);
+  EXPECT_EQ(entry()->open({cached_code}).type(), c10::kCUDA);
 }
 
-std::string dynamic_section(const std::string& library) {
+/// What a command prints of a library.
+std::string printed(const std::string& command, const std::string& library) {
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(
-      ::popen(("readelf -d '" + library + "'").c_str(), "r"), &::pclose);
+      ::popen((command + " '" + library + "'").c_str(), "r"), &::pclose);
   std::string text;
   std::array<char, 4096> buffer;
   while (const auto got = std::fread(buffer.data(), 1, buffer.size(), pipe.get()))
@@ -76,11 +78,21 @@ std::string dynamic_section(const std::string& library) {
   return text;
 }
 
+// The program does not show its functions to libraries: one that is missing is found on a machine
+// with CUDA alone.
+TEST(CudaPlugin, HasAllFunctionsOfDdptrainThatItCalls) {
+  const auto path = test::build_folder() + "/libddptrain_cuda.so";
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "not built: CUDA or NCCL headers are missing";
+  const auto text = printed("nm --dynamic --undefined-only", path);
+  EXPECT_THAT(text, HasSubstr("cudaLaunchKernel"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("8ddptrain")));
+}
+
 // An RPATH would win over LD_LIBRARY_PATH, and its empty last part would be the current folder.
 TEST(CudaPlugin, CanBePointedAtAnotherLibTorchByTheEnvironment) {
   const auto path = test::build_folder() + "/libddptrain_cuda.so";
   if (!std::filesystem::exists(path)) GTEST_SKIP() << "not built: CUDA or NCCL headers are missing";
-  const auto text = dynamic_section(path);
+  const auto text = printed("readelf -d", path);
   EXPECT_THAT(text, HasSubstr("(RUNPATH)"));
   EXPECT_THAT(text, testing::Not(HasSubstr("(RPATH)")));
   EXPECT_THAT(text, testing::Not(HasSubstr(":]")));

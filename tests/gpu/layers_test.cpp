@@ -144,6 +144,43 @@ TEST(BatchNormReluOfADevice, IsThatOfTheCpu) {
     }
 }
 
+// As many rows as fill a device, more channels than a block takes. A few of a million sums are near
+// enough to zero to be on the other side of it in single precision, and so are their gradients.
+TEST(BatchNormOfADevice, OfManyRowsIsThatOfTheCpu) {
+  for (const std::int64_t channels : {64, 520})
+    for (const bool relu : {false, true})
+      for (const bool adds : {false, true}) {
+        if (adds && !relu) continue;
+        const auto ran = [&](c10::Device where, at::ScalarType type) {
+          const auto random = test::seeded(5);
+          const auto draw = [&](double place) {
+            return at::randn({16, channels, 28, 28}, random, at::kDouble)
+                .add_(place)
+                .to(where, type)
+                .contiguous(at::MemoryFormat::ChannelsLast);
+          };
+          BatchNorm norm(channels);
+          norm.to(where, type);
+          const auto x = draw(3).set_requires_grad(true), added = draw(0).set_requires_grad(true);
+          const Pass pass{.training = true};
+          const auto y = relu ? norm.forward_relu(x, adds ? added : at::Tensor(), pass)
+                              : norm.forward(x, pass);
+          y.backward(draw(0));
+          std::vector<at::Tensor> all{y.detach(),           x.grad(),
+                                      norm.weight().grad(), norm.bias().grad(),
+                                      norm.running_mean(),  norm.running_var()};
+          if (adds) all.push_back(added.grad());
+          return all;
+        };
+        const auto near = ran(at::kCPU, at::kDouble), far = ran(device(), at::kFloat);
+        for (std::size_t i = 0; i < near.size(); ++i) {
+          const bool is_gradient = i != 0 && i != 4 && i != 5;
+          EXPECT_LE(relative_distance(far[i], near[i]), relu && is_gradient ? 5e-3 : 1e-4)
+              << "tensor " << i << ", channels " << channels << relu << adds;
+        }
+      }
+}
+
 TEST(SyncBatchNormReluOfADevice, OfOneMemberIsThatOfTheCpu) {
   OneMember member;
   for (auto block : normed_blocks()) {

@@ -208,7 +208,7 @@ class Simulated final : public Accelerator {
 };
 
 // Passes set_devices() and set_memory() on to a started program.
-const Accelerator& open_simulated() {
+const Accelerator& open_simulated(const PluginHost&) {
   if (const char* devices = std::getenv("DDPTRAIN_SIMULATED_COUNT"))
     set_devices(std::atoi(devices));
   if (const char* bytes = std::getenv("DDPTRAIN_SIMULATED_MEMORY")) set_memory(std::atoll(bytes));

@@ -20,6 +20,7 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 
 #include "accelerator/cuda/graph.h"
+#include "accelerator/cuda/kernels/launch.h"
 #include "base/error.h"
 
 namespace ddptrain {
@@ -153,7 +154,8 @@ void require_same(const char* library, int built_with, int found) {
 
 // ProcessGroupNCCL's options hold a struct of nccl.h: with another version's library they would be
 // read beyond their end.
-const Accelerator& open_cuda() {
+const Accelerator& open_cuda(const PluginHost& host) {
+  keep_code_by(host.cached_code);
   int runtime = 0, nccl = 0;
   cudaRuntimeGetVersion(&runtime);
   ncclGetVersion(&nccl);

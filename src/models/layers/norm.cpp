@@ -24,9 +24,11 @@ void require_several(std::int64_t values) {
         "batch norm: one value per channel has no variance; a larger batch.micro would do");
 }
 
-// cuDNN's kernel is the faster one where there is cuDNN.
+// Devices have an operator for both; of planes alone LibTorch's is the faster one (cuDNN's).
 at::Tensor normalized(const NormEnd& end, const at::Tensor& input, const NormTerms& terms) {
-  if (end.relu) return batch_norm_relu(input, end.residual, terms);
+  const bool is_of_planes = input.dim() > 2 && input.is_contiguous();
+  if (end.relu || (!input.is_cpu() && !is_of_planes && input.numel() > 0))
+    return batch_norm(input, end, terms);
   return at::batch_norm(input, terms.weight, terms.bias, terms.mean, terms.variance, terms.training,
                         terms.momentum, terms.eps, /*cudnn_enabled=*/true);
 }

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "models/layers/batch_norm_relu.h"
+#include "models/layers/batch_norm.h"
 #include "models/module.h"
 #include "models/running_statistics.h"
 
@@ -29,7 +29,7 @@ class BatchNorm final : public Module, public RunningStatistics {
  public:
   explicit BatchNorm(std::int64_t channels, const BatchNormOptions& options = {});
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
-  /// relu(forward(input, pass) + residual), on an accelerator by one operator (batch_norm_relu.h);
+  /// relu(forward(input, pass) + residual), on an accelerator by one operator (batch_norm.h);
   /// an undefined residual is none.
   at::Tensor forward_relu(const at::Tensor& input, const at::Tensor& residual, const Pass& pass);
   bool is_norm() const override { return true; }

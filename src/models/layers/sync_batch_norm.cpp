@@ -89,8 +89,8 @@ at::Tensor SyncBatchNorm::forward(AutogradContext* context, const at::Tensor& in
   at::Tensor output;
   if (input.numel() == 0)
     output = at::empty_like(input);
-  else if (relu)
-    output = std::get<0>(batch_norm_relu_op(input, residual.value_or(at::Tensor()), terms));
+  else if (relu || !input.is_cpu())
+    output = std::get<0>(batch_norm_op(input, {relu, residual.value_or(at::Tensor())}, terms));
   else
     output = normalize(input, {.weight = weight,
                                .bias = bias,

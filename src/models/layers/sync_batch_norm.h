@@ -4,7 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "models/layers/batch_norm_relu.h"
+#include "models/layers/batch_norm.h"
 #include "models/pass.h"
 
 namespace ddptrain {

@@ -32,7 +32,7 @@ __device__ inline void add_relu(T* to, const T* from, Word64 count, int vectors)
     add_relu<type>(to, from, (Word64)count, vectors);                                         \
   }
 
-ADD_RELU(add_relu_float, float)
-ADD_RELU(add_relu_double, double)
-ADD_RELU(add_relu_bfloat16, BFloat16)
-ADD_RELU(add_relu_half, Half)
+WITH_FLOAT(ADD_RELU(add_relu_float, float))
+WITH_DOUBLE(ADD_RELU(add_relu_double, double))
+WITH_BFLOAT16(ADD_RELU(add_relu_bfloat16, BFloat16))
+WITH_HALF(ADD_RELU(add_relu_half, Half))

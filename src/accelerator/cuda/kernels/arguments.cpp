@@ -1,5 +1,6 @@
 #include "accelerator/cuda/kernels/arguments.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -100,6 +101,26 @@ NormArguments norm_arguments(const at::Tensor& input, double eps) {
   a.inner = input.is_contiguous() ? a.count / (input.size(0) * a.channels) : 1;
   a.vectors = (a.inner == 1 ? a.channels : a.inner) % 4 == 0 && reads_fours(input);
   a.small = a.count < kSmall;
+  a.eps = eps;
+  return a;
+}
+
+bool norm_rows_take(const at::Tensor& input) {
+  const auto type = input.scalar_type();
+  if (type != at::kFloat && type != at::kBFloat16 && type != at::kHalf) return false;
+  if (input.dim() < 2 || input.numel() == 0 || norm_arguments(input, 0).inner != 1) return false;
+  const auto lane = static_cast<std::int64_t>(16 / input.element_size());
+  return input.size(1) % lane == 0 && reads_fours(input);
+}
+
+RowsArguments rows_arguments(const at::Tensor& input, bool relu, double eps) {
+  constexpr std::int64_t kMostLanes = 32;  // 512 bytes side by side
+  RowsArguments a{};
+  a.rows = input.numel() / input.size(1);
+  a.channels = static_cast<int>(input.size(1));
+  a.lanes = static_cast<int>(
+      std::min(input.size(1) * static_cast<std::int64_t>(input.element_size()) / 16, kMostLanes));
+  a.relu = relu;
   a.eps = eps;
   return a;
 }

@@ -5,6 +5,7 @@
 
 #include "accelerator/cuda/kernels/batch_norm_relu.cuh"
 #include "accelerator/cuda/kernels/dropout.cuh"
+#include "accelerator/cuda/kernels/norm_rows.cuh"
 #include "accelerator/cuda/kernels/normalize_images.cuh"
 
 namespace ddptrain {
@@ -28,6 +29,13 @@ NormalizeArguments normalize_arguments(const at::Tensor& pixels, std::int64_t bo
 
 /// `input` [rows, channels, ...] with values, contiguous or channels last.
 NormArguments norm_arguments(const at::Tensor& input, double eps);
+
+/// Whether the kernels of norm_rows.cu take an input: float, bfloat16 or half, with values,
+/// channels neighbors in memory, which 16 bytes divide.
+bool norm_rows_take(const at::Tensor& input);
+
+/// For an input that they take.
+RowsArguments rows_arguments(const at::Tensor& input, bool relu, double eps);
 
 /// Whether the kernel add_relu takes them: one floating-point type, one shape, one order of memory.
 bool add_relu_takes(const at::Tensor& residual, const at::Tensor& input);

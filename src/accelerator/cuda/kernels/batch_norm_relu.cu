@@ -79,7 +79,7 @@ __device__ inline void norm_relu(const T* from, const T* residual, T* to, const 
       norm_relu<type, Word64>(from, residual, to, planes, a);                       \
   }
 
-BATCH_NORM_RELU(batch_norm_relu_float, float)
-BATCH_NORM_RELU(batch_norm_relu_double, double)
-BATCH_NORM_RELU(batch_norm_relu_bfloat16, BFloat16)
-BATCH_NORM_RELU(batch_norm_relu_half, Half)
+WITH_FLOAT(BATCH_NORM_RELU(batch_norm_relu_float, float))
+WITH_DOUBLE(BATCH_NORM_RELU(batch_norm_relu_double, double))
+WITH_BFLOAT16(BATCH_NORM_RELU(batch_norm_relu_bfloat16, BFloat16))
+WITH_HALF(BATCH_NORM_RELU(batch_norm_relu_half, Half))

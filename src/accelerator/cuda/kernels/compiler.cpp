@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -13,6 +14,7 @@ using Program = struct _nvrtcProgram*;
 
 // nvrtc.h, which is not on every machine that builds this.
 struct KernelCompiler::Functions {
+  int (*version)(int*, int*);
   const char* (*error)(int);
   int (*create)(Program*, const char*, const char*, int, const char* const*, const char* const*);
   int (*destroy)(Program*);
@@ -73,6 +75,7 @@ std::string output_of(Program program, int (*size_of)(Program, std::size_t*),
 KernelCompiler::KernelCompiler(const std::vector<std::string>& libraries) {
   void* library = open_first(libraries);
   Functions f{};
+  find(library, "nvrtcVersion", f.version);
   find(library, "nvrtcGetErrorString", f.error);
   find(library, "nvrtcCreateProgram", f.create);
   find(library, "nvrtcDestroyProgram", f.destroy);
@@ -107,29 +110,47 @@ int KernelCompiler::newest_known(int capability) const {
 
 std::string KernelCompiler::error(int result) const { return functions_->error(result); }
 
-std::string KernelCompiler::compile(const KernelText& text, int capability) const {
+// No fused multiply-add: results are those of the CPU to the last bit.
+std::vector<std::string> KernelCompiler::options(const KernelCode& code) const {
+  const int known = newest_known(code.capability);
+  std::vector<std::string> all{
+      fmt::format("--gpu-architecture={}{}", known == code.capability ? "sm_" : "compute_", known),
+      "--std=c++17", "--fmad=false"};
+  if (!code.type.empty())
+    all.insert(all.end(), {"--define-macro=ONLY_ONE", "--define-macro=ONLY_" + code.type});
+  return all;
+}
+
+std::string KernelCompiler::description(const KernelCode& code) const {
+  int major = 0, minor = 0;
+  functions_->version(&major, &minor);
+  std::string text = fmt::format("NVRTC {}.{} {}\n{}\n", major, minor, code.text.name,
+                                 fmt::join(options(code), " "));
+  for (const auto& [name, header] : code.text.headers) text += fmt::format("{}\n{}", name, header);
+  return text + code.text.text;
+}
+
+std::string KernelCompiler::compile(const KernelCode& code) const {
   const auto& f = *functions_;
-  std::vector<const char*> names, texts;
-  for (const auto& [name, header] : text.headers) {
+  std::vector<const char*> names, texts, words;
+  for (const auto& [name, header] : code.text.headers) {
     names.push_back(name);
     texts.push_back(header);
   }
   Compilation compilation(f.destroy);
   auto& program = compilation.program;
-  int result = f.create(&program, text.text, text.name, static_cast<int>(names.size()),
+  int result = f.create(&program, code.text.text, code.text.name, static_cast<int>(names.size()),
                         texts.data(), names.data());
   if (result != 0) throw Error(Exit::device, "NVRTC: " + error(result));
-  const int known = newest_known(capability);
-  const bool exact = known == capability;
-  const auto architecture =
-      fmt::format("--gpu-architecture={}{}", exact ? "sm_" : "compute_", known);
-  // No fused multiply-add: results are those of the CPU to the last bit.
-  const char* const options[] = {architecture.c_str(), "--std=c++17", "--fmad=false"};
-  result = f.compile(program, static_cast<int>(std::size(options)), options);
+  const auto all = options(code);
+  for (const auto& option : all) words.push_back(option.c_str());
+  result = f.compile(program, static_cast<int>(words.size()), words.data());
   if (result != 0)
-    throw Error(Exit::device, "NVRTC refuses " + std::string(text.name) + ": " + error(result) +
-                                  "\n" + output_of(program, f.log_size, f.log));
-  return exact ? output_of(program, f.cubin_size, f.cubin) : output_of(program, f.ptx_size, f.ptx);
+    throw Error(Exit::device, "NVRTC refuses " + std::string(code.text.name) + ": " +
+                                  error(result) + "\n" + output_of(program, f.log_size, f.log));
+  return newest_known(code.capability) == code.capability
+             ? output_of(program, f.cubin_size, f.cubin)
+             : output_of(program, f.ptx_size, f.ptx);
 }
 
 }  // namespace ddptrain

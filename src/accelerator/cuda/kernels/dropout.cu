@@ -81,7 +81,7 @@ __device__ inline void drop_blocks(const T* from, T* to, const long long* positi
       drop_blocks<type, Word64>(from, to, positions, a);                                  \
   }
 
-DROPOUT(dropout_float, float)
-DROPOUT(dropout_double, double)
-DROPOUT(dropout_bfloat16, BFloat16)
-DROPOUT(dropout_half, Half)
+WITH_FLOAT(DROPOUT(dropout_float, float))
+WITH_DOUBLE(DROPOUT(dropout_double, double))
+WITH_BFLOAT16(DROPOUT(dropout_bfloat16, BFloat16))
+WITH_HALF(DROPOUT(dropout_half, Half))

@@ -9,14 +9,15 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <tuple>
 #include <utility>
-
-#include "accelerator/cuda/kernels/compiler.h"
 
 namespace ddptrain {
 namespace {
 
-constexpr int kBlock = 256, kBlocksOfAProcessor = 16;
+constexpr int kBlocksOfAProcessor = 16;
+
+CodeCache code_cache = nullptr;
 
 // Next to the CUDA runtime, as in NVIDIA's wheels; else where the loader looks.
 std::vector<std::string> nvrtc_libraries() {
@@ -38,33 +39,30 @@ int attribute(cudaDeviceAttr what) {
   return value;
 }
 
-struct Device {
-  int capability, processors;
-};
-
-Device current_device() {
-  return {attribute(cudaDevAttrComputeCapabilityMajor) * 10 +
-              attribute(cudaDevAttrComputeCapabilityMinor),
-          attribute(cudaDevAttrMultiProcessorCount)};
+int capability() {
+  return attribute(cudaDevAttrComputeCapabilityMajor) * 10 +
+         attribute(cudaDevAttrComputeCapabilityMinor);
 }
 
-/// What was compiled in this process. The driver loads a library onto the devices that use it.
-class Compiled {
+/// What is loaded in this process. The driver loads a library onto the devices that use it.
+class Loaded {
  public:
-  cudaKernel_t kernel(const KernelText& text, const std::string& name, int capability) {
+  cudaKernel_t kernel(const KernelName& name, int capability) {
     const std::lock_guard lock(mutex_);
-    auto& kernel = kernels_[{capability, name}];
+    auto& kernel = kernels_[{capability, name.name}];
     if (kernel == nullptr)
-      C10_CUDA_CHECK(cudaLibraryGetKernel(&kernel, library(text, capability), name.c_str()));
+      C10_CUDA_CHECK(cudaLibraryGetKernel(&kernel, library(name, capability), name.name.c_str()));
     return kernel;
   }
 
  private:
-  cudaLibrary_t library(const KernelText& text, int capability) {
-    auto& library = libraries_[{capability, text.name}];
+  cudaLibrary_t library(const KernelName& name, int capability) {
+    auto& library = libraries_[{capability, name.text.name, name.type}];
     if (library == nullptr) {
       static const KernelCompiler compiler(nvrtc_libraries());
-      const auto code = compiler.compile(text, capability);
+      const KernelCode wanted{name.text, name.type, capability};
+      const auto compile = [&] { return compiler.compile(wanted); };
+      const auto code = code_cache ? code_cache(compiler.description(wanted), compile) : compile();
       C10_CUDA_CHECK(
           cudaLibraryLoadData(&library, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
     }
@@ -72,22 +70,28 @@ class Compiled {
   }
 
   std::mutex mutex_;
-  std::map<std::pair<int, std::string>, cudaLibrary_t> libraries_;
+  std::map<std::tuple<int, std::string, std::string>, cudaLibrary_t> libraries_;
   std::map<std::pair<int, std::string>, cudaKernel_t> kernels_;
 };
 
 }  // namespace
 
-void launch_kernel(const KernelText& text, const std::string& name, std::int64_t threads,
-                   void** arguments) {
-  static Compiled compiled;
-  const auto device = current_device();
-  const auto kernel = compiled.kernel(text, name, device.capability);
-  const std::int64_t blocks = std::min<std::int64_t>((threads + kBlock - 1) / kBlock,
-                                                     device.processors * kBlocksOfAProcessor);
-  C10_CUDA_CHECK(cudaLaunchKernel(reinterpret_cast<const void*>(kernel),
-                                  dim3(static_cast<unsigned>(blocks)), dim3(kBlock), arguments, 0,
-                                  c10::cuda::getCurrentCUDAStream()));
+void keep_code_by(CodeCache cache) { code_cache = cache; }
+
+int processors() { return attribute(cudaDevAttrMultiProcessorCount); }
+
+void launch_kernel(const KernelName& kernel, const Blocks& blocks, void** arguments) {
+  static Loaded loaded;
+  C10_CUDA_CHECK(
+      cudaLaunchKernel(reinterpret_cast<const void*>(loaded.kernel(kernel, capability())),
+                       dim3(static_cast<unsigned>(blocks.x), static_cast<unsigned>(blocks.y)),
+                       dim3(kBlockThreads), arguments, 0, c10::cuda::getCurrentCUDAStream()));
+}
+
+void launch_kernel(const KernelName& kernel, std::int64_t threads, void** arguments) {
+  const std::int64_t blocks = (threads + kBlockThreads - 1) / kBlockThreads,
+                     most = std::int64_t{processors()} * kBlocksOfAProcessor;
+  launch_kernel(kernel, Blocks{std::min(blocks, most)}, arguments);
 }
 
 }  // namespace ddptrain

@@ -94,7 +94,7 @@ __device__ inline void normalize(const unsigned char* from, T* to, const Normali
       normalize<type, Word64>(from, to, planes, a);                                            \
   }
 
-NORMALIZE_IMAGES(normalize_images_float, float)
-NORMALIZE_IMAGES(normalize_images_double, double)
-NORMALIZE_IMAGES(normalize_images_bfloat16, BFloat16)
-NORMALIZE_IMAGES(normalize_images_half, Half)
+WITH_FLOAT(NORMALIZE_IMAGES(normalize_images_float, float))
+WITH_DOUBLE(NORMALIZE_IMAGES(normalize_images_double, double))
+WITH_BFLOAT16(NORMALIZE_IMAGES(normalize_images_bfloat16, BFloat16))
+WITH_HALF(NORMALIZE_IMAGES(normalize_images_half, Half))

@@ -2,11 +2,36 @@
 // the host's compiler in tests, which emulate threads and intrinsics; includes nothing else.
 #pragma once
 
-#ifndef __CUDACC__
+#ifdef __CUDACC__
+#define UNROLL _Pragma("unroll")
+#else
 #include "accelerator/emulated_cuda.h"
+#define UNROLL
 #endif
 
 typedef unsigned long long Word64;
+
+// Kernels of each type, or of the one that the compiler was asked for (ONLY_float and so on).
+#if !defined(ONLY_ONE) || defined(ONLY_float)
+#define WITH_FLOAT(kernel) kernel
+#else
+#define WITH_FLOAT(kernel)
+#endif
+#if !defined(ONLY_ONE) || defined(ONLY_double)
+#define WITH_DOUBLE(kernel) kernel
+#else
+#define WITH_DOUBLE(kernel)
+#endif
+#if !defined(ONLY_ONE) || defined(ONLY_bfloat16)
+#define WITH_BFLOAT16(kernel) kernel
+#else
+#define WITH_BFLOAT16(kernel)
+#endif
+#if !defined(ONLY_ONE) || defined(ONLY_half)
+#define WITH_HALF(kernel) kernel
+#else
+#define WITH_HALF(kernel)
+#endif
 
 struct BFloat16 {
   unsigned short bits;
@@ -42,10 +67,16 @@ inline float widen(Half x) { return emulated::half_to_float(x.bits); }
 __device__ inline void narrow(float x, float& to) { to = x; }
 __device__ inline void narrow(float x, double& to) { to = x; }
 __device__ inline void narrow(double x, double& to) { to = x; }
+#if defined(__CUDACC__) && __CUDA_ARCH__ >= 800
+__device__ inline void narrow(float x, BFloat16& to) {
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(to.bits) : "f"(x));
+}
+#else
 __device__ inline void narrow(float x, BFloat16& to) {
   const unsigned bits = __float_as_uint(x);
   to.bits = x != x ? 0x7FC0 : (unsigned short)((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
 }
+#endif
 #ifdef __CUDACC__
 __device__ inline void narrow(float x, Half& to) {
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(to.bits) : "f"(x));

@@ -36,7 +36,8 @@ at::Tensor dropout(const at::Tensor& given, double p, std::int64_t key, std::int
   void* to = output.mutable_data_ptr();
   const void* numbers = rows.defined() ? rows.const_data_ptr() : nullptr;
   void* all[] = {&from, &to, &numbers, &arguments};
-  launch_kernel(dropout_text(), "dropout_" + kernel_type(input.scalar_type()),
+  const auto type_name = kernel_type(input.scalar_type());
+  launch_kernel({dropout_text(), type_name, "dropout_" + type_name},
                 arguments.rows * arguments.repeats * ((arguments.elements + 3) / 4), all);
   return output;
 }
@@ -67,7 +68,8 @@ at::Tensor normalize_images(const at::Tensor& pixels, const Maybe& boxes, const 
   const void* from = pixels.const_data_ptr();
   void* to = output.mutable_data_ptr();
   void* all[] = {&from, &to, &planes, &arguments};
-  launch_kernel(normalize_images_text(), "normalize_images_" + kernel_type(type),
+  const auto type_name = kernel_type(type);
+  launch_kernel({normalize_images_text(), type_name, "normalize_images_" + type_name},
                 (pixels.numel() + 3) / 4, all);
   return output;
 }
@@ -81,8 +83,9 @@ at::Tensor& add_relu(at::Tensor& residual, const at::Tensor& input) {
   long long count = residual.numel();
   int vectors = reads_fours(residual) && reads_fours(input);
   void* all[] = {&to, &from, &count, &vectors};
-  launch_kernel(add_relu_text(), "add_relu_" + kernel_type(residual.scalar_type()),
-                (residual.numel() + 3) / 4, all);
+  const auto type_name = kernel_type(residual.scalar_type());
+  launch_kernel({add_relu_text(), type_name, "add_relu_" + type_name}, (residual.numel() + 3) / 4,
+                all);
   return residual;
 }
 

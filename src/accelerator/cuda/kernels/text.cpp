@@ -13,6 +13,8 @@ KERNEL_FILE(ddptrain_kernel_norm_arguments, "batch_norm_relu.cuh");
 KERNEL_FILE(ddptrain_kernel_norm_relu, "batch_norm_relu.cu");
 KERNEL_FILE(ddptrain_kernel_dropout_arguments, "dropout.cuh");
 KERNEL_FILE(ddptrain_kernel_dropout, "dropout.cu");
+KERNEL_FILE(ddptrain_kernel_norm_rows_arguments, "norm_rows.cuh");
+KERNEL_FILE(ddptrain_kernel_norm_rows, "norm_rows.cu");
 KERNEL_FILE(ddptrain_kernel_normalize_arguments, "normalize_images.cuh");
 KERNEL_FILE(ddptrain_kernel_normalize, "normalize_images.cu");
 
@@ -37,6 +39,14 @@ const KernelText& dropout_text() {
                                ddptrain_kernel_dropout,
                                {{"numbers.cuh", ddptrain_kernel_numbers},
                                 {"dropout.cuh", ddptrain_kernel_dropout_arguments}}};
+  return text;
+}
+
+const KernelText& norm_rows_text() {
+  static const KernelText text{"norm_rows.cu",
+                               ddptrain_kernel_norm_rows,
+                               {{"numbers.cuh", ddptrain_kernel_numbers},
+                                {"norm_rows.cuh", ddptrain_kernel_norm_rows_arguments}}};
   return text;
 }
 

@@ -17,6 +17,7 @@ struct KernelText {
 const KernelText& add_relu_text();
 const KernelText& batch_norm_relu_text();
 const KernelText& dropout_text();
+const KernelText& norm_rows_text();
 const KernelText& normalize_images_text();
 
 }  // namespace ddptrain

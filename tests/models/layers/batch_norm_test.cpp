@@ -1,4 +1,4 @@
-#include "models/layers/batch_norm_relu.h"
+#include "models/layers/batch_norm.h"
 
 #include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
@@ -32,14 +32,14 @@ TEST(BatchNormRelu, AddsToTheNormalizedAndCutsAtZero) {
   const auto x = column({1, 3, 5, 7}), residual = column({10, 0, 0, -10});
   const auto terms = terms_of_one_channel(true);
   const double unit = 2 / std::sqrt(5.0);
-  const auto y = batch_norm_relu(x, residual, terms);
+  const auto y = batch_norm(x, {true, residual}, terms);
   EXPECT_LT(test::largest_difference(y, column({10.5 - 3 * unit, 0, 0.5 + unit, 0})), 1e-12);
   EXPECT_DOUBLE_EQ(terms.mean.item<double>(), 2);
   EXPECT_DOUBLE_EQ(terms.variance.item<double>(), 0.5 + 10.0 / 3);
 }
 
 TEST(BatchNormRelu, NormalizesByWhatIsKeptOutsideOfTraining) {
-  const auto y = batch_norm_relu(column({1, -3}), {}, terms_of_one_channel(false));
+  const auto y = batch_norm(column({1, -3}), {true}, terms_of_one_channel(false));
   EXPECT_TRUE(y.equal(column({2.5, 0})));
 }
 
@@ -48,7 +48,7 @@ TEST(BatchNormRelu, HasTheGradientsOfItsFormula) {
   for (const bool training : {true, false}) {
     const auto x = column({1, 3, 5, 8}), residual = column({1, -0.25, 0.5, -9});
     const auto square = [&](const at::Tensor& a, const at::Tensor& b) {
-      return batch_norm_relu(a, b, terms_of_one_channel(training)).square().sum();
+      return batch_norm(a, {true, b}, terms_of_one_channel(training)).square().sum();
     };
     for (const bool of_residual : {false, true}) {
       const auto a = x.clone().set_requires_grad(true),
@@ -78,8 +78,8 @@ TEST(BatchNormRelu, HasTheBitsOfItsParts) {
     for (auto* each : {&norm, &again}) each->to(at::kCPU, wide);
     const auto a = x.clone().set_requires_grad(true), b = x.clone().set_requires_grad(true);
     const auto parts = norm.forward_relu(a, residual, {.training = true});
-    const auto one = batch_norm_relu(
-        b, residual,
+    const auto one = batch_norm(
+        b, {true, residual},
         {again.weight(), again.bias(), again.running_mean(), again.running_var(), true, 0.1, 1e-5});
     EXPECT_TRUE(one.equal(parts)) << type;
     parts.backward(gradient);
@@ -91,15 +91,33 @@ TEST(BatchNormRelu, HasTheBitsOfItsParts) {
   }
 }
 
+// Finite differences of a weighted sum, without ReLU.
+TEST(BatchNormAlone, HasTheGradientsOfItsFormula) {
+  const auto x = column({1, 3, 5, 8}), weights = column({1, -2, 3, 0.5});
+  const auto sum = [&](const at::Tensor& a) {
+    return batch_norm(a, {}, terms_of_one_channel(true)).mul(weights).sum();
+  };
+  const auto a = x.clone().set_requires_grad(true);
+  sum(a).backward();
+  for (std::int64_t i = 0; i < 4; ++i) {
+    const auto moved = [&](double by) {
+      auto p = x.clone();
+      p[i].add_(by);
+      return sum(p).item<double>();
+    };
+    EXPECT_NEAR(a.grad()[i].item<double>(), (moved(1e-5) - moved(-1e-5)) / 2e-5, 1e-6);
+  }
+}
+
 TEST(BatchNormRelu, DoesWithoutScaleAndWithoutAGradientOfTheInput) {
   const auto x = column({1, 3, 5, 7});
   auto terms = terms_of_one_channel(true);
   terms.weight.set_requires_grad(true);
-  batch_norm_relu(x, {}, terms).sum().backward();
+  batch_norm(x, {true}, terms).sum().backward();
   EXPECT_LT(std::abs(terms.weight.grad().item<double>() - 4 / std::sqrt(5.0)), 1e-12);
   terms.weight.reset();
   terms.bias.reset();
-  const auto y = batch_norm_relu(x, {}, terms);
+  const auto y = batch_norm(x, {true}, terms);
   EXPECT_LT(test::largest_difference(y, column({0, 0, 1, 3}).div(std::sqrt(5.0))), 1e-12);
 }
 
