@@ -31,8 +31,9 @@ std::string headline(const std::string& what) {
   const std::string what = error.what();
   const std::string where =
       fmt::format("rank {}, {} of the {} group: ", options.rank, operation, options.name);
-  if (has(what, "closed by peer") || has(what, "reset by peer") || has(what, "Broken pipe"))
-    throw PeerError(where + "another rank has ended; its own message says why");
+  for (const auto* sign : {"closed by peer", "reset by peer", "Broken pipe",  // Gloo
+                           "remote process exited", "ncclRemoteError"})
+    if (has(what, sign)) throw PeerError(where + kPeerEnded);
   if (has(what, "imed out") || has(what, "imeout"))
     throw PeerError(where + "another rank did not answer within " + in_words(options.timeout) +
                     ": it hangs, or 'parallel.timeout.step' is too short");

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <mutex>
 #include <new>
 
 #include "base/clock.h"
@@ -40,7 +42,8 @@ std::string to_torchelastic(const Failure& failure) {
 struct Sign {
   const char* text;
   Exit code;
-  bool secondary = false;  // another rank is the cause
+  bool secondary = false;       // another rank is the cause
+  const char* words = nullptr;  // for people, in place of the library's
 };
 constexpr Sign kSigns[] = {
     {"out of memory", Exit::memory},
@@ -49,7 +52,7 @@ constexpr Sign kSigns[] = {
     {"ALLOC_FAILED", Exit::memory},
     {kNotDeterministic, Exit::recipe},
     {"collective operation timeout", Exit::device, true},
-    {"remote process exited", Exit::device, true},
+    {"remote process exited", Exit::device, true, kPeerEnded},
     {"illegal memory access", Exit::bug},
     {"misaligned address", Exit::bug},
     {"illegal instruction", Exit::bug},
@@ -90,24 +93,32 @@ void take_meaning(Failure& failure) {
     if (sign.code == Exit::bug) return;  // with all that a report needs
     failure.code = sign.code;
     failure.secondary = sign.secondary;
-    failure.message =
-        sign.text == kNotDeterministic ? in_a_recipe(failure.message) : first_line(failure.message);
+    failure.message = sign.words                       ? sign.words
+                      : sign.text == kNotDeterministic ? in_a_recipe(failure.message)
+                                                       : first_line(failure.message);
     return;
   }
 }
 
-/// Whom this process' last words are about; a handler of C++ takes no argument.
-Topology& last_topology() {
-  static Topology topology;
-  return topology;
+/// What this process' last words need; a handler of C++ takes no argument.
+struct LastWords {
+  Topology topology;  // whom they are about
+  Explain explain = [](const Failure& own) { return own; };
+  std::recursive_timed_mutex claim;
+};
+
+LastWords& last_words() {
+  static auto* words = new LastWords;  // threads may need it while the process ends
+  return *words;
 }
 
 [[noreturn]] void end_with_failure() {
-  const auto& topology = last_topology();
+  const auto& words = last_words();
   if (const auto error = std::current_exception()) {
-    const auto failure = failure_of(error, topology.rank);
-    report_failure(topology, failure);
-    if (failure.code != Exit::bug) {
+    claim_last_words();
+    const auto failure = words.explain(failure_of(error, words.topology.rank));
+    report_failure(words.topology, failure);
+    if (failure.code != Exit::bug || failure.secondary) {
       log::error(failure.message, failure.place);
       std::fflush(nullptr);
       ::_exit(static_cast<int>(failure.code));
@@ -175,8 +186,14 @@ void report_failure(const Topology& topology, const Failure& failure) noexcept {
 }
 
 void report_what_no_one_catches(const Topology& topology) {
-  last_topology() = topology;
+  last_words().topology = topology;
   std::set_terminate(end_with_failure);
+}
+
+void explain_what_no_one_catches(Explain explain) { last_words().explain = std::move(explain); }
+
+void claim_last_words() {
+  [[maybe_unused]] const bool first = last_words().claim.try_lock_for(std::chrono::seconds(30));
 }
 
 std::string to_record(const Failure& failure) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -19,6 +20,9 @@ struct Failure {
   Place place;
   bool secondary = false;  // a consequence of how another rank ended
 };
+
+/// Of a collective whose peer is gone.
+inline constexpr const char* kPeerEnded = "another rank has ended; its own message says why";
 
 /// A collective failed because another rank ended or hangs: never the cause of a run's end where a
 /// rank has a reason of its own.
@@ -65,6 +69,15 @@ void report_failure(const Topology& topology, const Failure& failure) noexcept;
 /// From now on an uncaught exception, as in a thread of NCCL's, is a failure of this
 /// rank too: recorded, logged, and the process ends with its code; a bug aborts as before.
 void report_what_no_one_catches(const Topology& topology);
+
+/// What ends this rank: `own`, or the failure of which it is a consequence. Called by any thread.
+using Explain = std::function<Failure(const Failure& own)>;
+/// From now on such an exception is reported as `explain` says.
+void explain_what_no_one_catches(Explain explain);
+
+/// Of the threads that end this process with a failure, the first goes on; for the others this
+/// returns after 30 seconds, where the first has not ended the process.
+void claim_last_words();
 
 /// Runs `body`. What it throws is recorded before anything outside of it is destroyed: run what
 /// uses process groups in it, and a peer that loses its connection finds the cause on record.

@@ -1,11 +1,14 @@
 // How a group ends that waits for its peers, and one that does not.
+#include <ATen/ops/ones.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <stdexcept>
 
 #include "base/error.h"
 #include "distributed/torch_compat.h"
+#include "launch/failure.h"
 
 namespace ddptrain {
 namespace {
@@ -25,6 +28,56 @@ std::unique_ptr<Group> group(int& shutdowns, bool waits_for_peers) {
   BackendOptions options;
   options.waits_for_peers = waits_for_peers;
   return make_backend_group(c10::make_intrusive<Counting>(shutdowns), options);
+}
+
+/// Whose collectives throw.
+class Failing final : public c10d::Backend {
+ public:
+  explicit Failing(std::string what) : c10d::Backend(0, 2), what_(std::move(what)) {}
+  const std::string getBackendName() const override { return "failing"; }
+  c10::intrusive_ptr<c10d::Work> allreduce(std::vector<at::Tensor>&,
+                                           const c10d::AllreduceOptions&) override {
+    throw std::runtime_error(what_);
+  }
+
+ private:
+  std::string what_;
+};
+
+Failure failure_of_sum(const std::string& what) {
+  BackendOptions options;
+  options.name = "gradients";
+  const auto made = make_backend_group(c10::make_intrusive<Failing>(what), options);
+  auto numbers = at::ones({2});
+  try {
+    made->all_reduce(numbers);
+  } catch (...) {
+    return failure_of(std::current_exception(), 0);
+  }
+  return {};
+}
+
+// The words of Gloo and of NCCL 2.28 in LibTorch 2.11.
+TEST(BackendGroup, SaysThatAnotherRankHasEnded) {
+  for (const auto* what :
+       {"[/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:547] Connection closed by peer "
+        "[127.0.0.1]:4242",
+        "NCCL error in: /pytorch/torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:3780, remote "
+        "process exited or there was a network error, NCCL version 2.28.9\nncclRemoteError: A call "
+        "failed possibly due to a network error or a remote process exiting prematurely.",
+        "NCCL error: unhandled, NCCL version 2.28.9\nncclRemoteError: A call failed"}) {
+    const auto failure = failure_of_sum(what);
+    EXPECT_EQ(failure.code, Exit::device);
+    EXPECT_EQ(failure.message,
+              "rank 0, all_reduce of the gradients group: another rank has ended; its own message "
+              "says why");
+    EXPECT_TRUE(failure.secondary) << what;
+  }
+  const auto other = failure_of_sum("NCCL error in: a.cpp:1, unhandled system error\nmore");
+  EXPECT_EQ(other.message,
+            "rank 0, all_reduce of the gradients group: NCCL error in: a.cpp:1, unhandled system "
+            "error");
+  EXPECT_FALSE(other.secondary);
 }
 
 void fail_with(std::unique_ptr<Group>) { throw Error(Exit::data, "a file is torn"); }

@@ -1,8 +1,12 @@
 #include "launch/failure.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <chrono>
+#include <csignal>
 #include <stdexcept>
+#include <thread>
 
 #include "base/secrets.h"
 
@@ -87,6 +91,78 @@ TEST(Failure, OfACollectiveThatTimedOutIsAnotherRanks) {
       "Timeout(ms)=600000) ran for 600021 milliseconds before timing out.");
   EXPECT_EQ(failure.code, Exit::device);
   EXPECT_TRUE(failure.secondary);
+}
+
+// ncclRemoteError, as NCCL 2.28 and LibTorch 2.11 word it.
+const std::string kNcclLostPeer =
+    "[PG ID 0 PG GUID gradients Rank 0] Process group watchdog thread terminated with exception: "
+    "NCCL error: remote process exited or there was a network error, NCCL version 2.28.9\n"
+    "ncclRemoteError: A call failed possibly due to a network error or a remote process exiting "
+    "prematurely.";
+
+TEST(Failure, OfALostPeerIsAnotherRanks) {
+  const auto failure = failure_with(kNcclLostPeer);
+  EXPECT_EQ(failure.code, Exit::device);
+  EXPECT_EQ(failure.message, "another rank has ended; its own message says why");
+  EXPECT_TRUE(failure.secondary);
+}
+
+/// Ends this process as NCCL's watchdog does.
+void throw_in_a_thread(const std::string& message) {
+  report_what_no_one_catches({});
+  std::thread([&] { throw std::runtime_error(message); }).join();
+}
+
+TEST(UncaughtDeathTest, IsAFailureOfTheRank) {
+  EXPECT_EXIT(throw_in_a_thread("CUDA error: uncorrectable ECC error encountered\nframe #0: f"),
+              testing::ExitedWithCode(4), "^error: CUDA error: uncorrectable ECC error[^\n]*\n$");
+  EXPECT_EXIT(throw_in_a_thread("it is a bug"), testing::KilledBySignal(SIGABRT), "");
+}
+
+/// The other rank's failure in place of its consequence.
+Failure explained(const Failure& own) {
+  if (!own.secondary) return own;
+  const Failure cause{1, 12.5, Exit::data, "it is torn", {"a.jpg"}};
+  return failure_of(std::make_exception_ptr(PeerError(cause)), own.rank);
+}
+
+TEST(UncaughtDeathTest, IsExplainedByTheFailureOfAnotherRank) {
+  const auto lose_peer = [](const Explain& explain) {
+    explain_what_no_one_catches(explain);
+    throw_in_a_thread(kNcclLostPeer);
+  };
+  EXPECT_EXIT(lose_peer(explained), testing::ExitedWithCode(3),
+              "^a.jpg: error: rank 1: it is torn\n$");
+  const auto bug = [](const Failure& own) {
+    return failure_of(std::make_exception_ptr(PeerError(Failure{1, 1, Exit::bug, "a bug", {}})),
+                      own.rank);
+  };
+  EXPECT_EXIT(lose_peer(bug), testing::ExitedWithCode(static_cast<int>(Exit::bug)),
+              "rank 1: a bug");
+}
+
+// Two groups of NCCL lose the same peer, each in a thread of its own.
+TEST(UncaughtDeathTest, IsReportedOnce) {
+  const auto lose_twice = [] {
+    explain_what_no_one_catches([](const Failure& own) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      return explained(own);
+    });
+    std::thread other([] { throw_in_a_thread(kNcclLostPeer); });
+    throw_in_a_thread(kNcclLostPeer);
+  };
+  EXPECT_EXIT(lose_twice(), testing::ExitedWithCode(3), "^a.jpg: error: rank 1: it is torn\n$");
+}
+
+TEST(UncaughtDeathTest, LeavesTheLastWordsToAThreadThatHasClaimedThem) {
+  const auto claim_first = [] {
+    std::thread other;
+    claim_last_words();
+    other = std::thread([] { throw_in_a_thread(kNcclLostPeer); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    ::_exit(7);
+  };
+  EXPECT_EXIT(claim_first(), testing::ExitedWithCode(7), "^$");
 }
 
 TEST(Failure, OfADeterministicRunIsTheRecipes) {

@@ -338,6 +338,31 @@ TEST(StepsOnADevice, EndWhereTheirNumbersDoNotCome) {
             "'parallel.timeout.step' is too short");
 }
 
+/// On which another rank has posted its failure.
+class OneFailure final : public FailureBoard {
+ public:
+  void post(const Failure&) override {}
+  std::shared_ptr<std::atomic<int>> waits() const override { return waits_; }
+  std::optional<Failure> cause(std::chrono::milliseconds) override { return {}; }
+  Explain explanation() const override { return {}; }
+  bool peer_has_failed() const override { return *waits_ > 0; }
+  void leave() override {}
+
+ private:
+  std::shared_ptr<std::atomic<int>> waits_ = std::make_shared<std::atomic<int>>(0);
+};
+
+TEST(StepsOnADevice, EndWhereAnotherRankHasFailed) {
+  auto world = single_world();
+  world.board = std::make_unique<OneFailure>();
+  world.step_limit = std::chrono::minutes(5);
+  auto kind = far(with("adamw"));
+  kind.change = [](SmallTraining&) { simulated::let_events_pass(false); };
+  const auto made = make(world, kind);
+  simulated::let_events_pass(true);
+  EXPECT_EQ(made.message, "rank 0, step 1: another rank has ended; its own message says why");
+}
+
 std::vector<Made> of_two_ranks(Kind kind) {
   kind.run.mode = Mode::ddp;
   std::vector<Made> all(2);

@@ -137,6 +137,8 @@ class Cuda final : public Accelerator {
     if (options.loopback) ::setenv("NCCL_SOCKET_IFNAME", "lo", 0);
     // It aborts the process without a word to us; signs of life are the launcher's business.
     ::setenv("TORCH_NCCL_ENABLE_MONITORING", "0", 0);
+    // A watchdog that finds an error sleeps for a minute, for a dump that only monitoring writes.
+    ::setenv("TORCH_NCCL_DUMP_ON_TIMEOUT", "0", 0);
     try {
       return connect(store, options, device);
     } catch (const std::exception& error) {

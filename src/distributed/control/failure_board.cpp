@@ -15,6 +15,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
+constexpr auto kSearch = 10s;
 constexpr auto kLeft = "left";  // how many ranks have left the board
 
 // The store may be gone with the rank that served it.
@@ -23,6 +24,20 @@ void quietly(const std::function<void()>& action) noexcept {
     action();
   } catch (const std::exception&) {
   }
+}
+
+/// What `watch` finds within `patience`, once it is asked.
+std::optional<Failure> find_cause(WatchState& watch, const Topology& topology,
+                                  milliseconds patience) {
+  std::unique_lock lock(watch.mutex);
+  watch.lost_peer = true;
+  watch.changed.notify_all();
+  const auto end = Clock::now() + patience;
+  while (Clock::now() < end && !watch.cause && !watch.has_ended && watch.is_answered())
+    watch.changed.wait_for(lock, 100ms);
+  if (watch.cause) return watch.cause;
+  if (watch.is_answered() || watch.server.lost_peer || topology.rank == 0) return {};
+  return lost_server(watch.server, topology.store_is_served);
 }
 
 class StoreBoard final : public FailureBoard {
@@ -44,16 +59,18 @@ class StoreBoard final : public FailureBoard {
   std::shared_ptr<std::atomic<int>> waits() const override { return watch_->waits; }
 
   std::optional<Failure> cause(milliseconds patience) override {
-    std::unique_lock lock(watch_->mutex);
-    watch_->lost_peer = true;
-    watch_->changed.notify_all();
-    const auto end = Clock::now() + patience;
-    while (Clock::now() < end && !watch_->cause && !watch_->has_ended && watch_->is_answered())
-      watch_->changed.wait_for(lock, 100ms);
-    if (watch_->cause) return watch_->cause;
-    if (watch_->is_answered() || watch_->server.lost_peer || topology_.rank == 0) return {};
-    return lost_server(watch_->server, topology_.store_is_served);
+    return find_cause(*watch_, topology_, patience);
   }
+
+  Explain explanation() const override {
+    return [store = store_, topology = topology_, watch = watch_](const Failure& own) {
+      if (!own.secondary) quietly([&] { post_failure(*store, own); });
+      const auto cause = own.secondary ? find_cause(*watch, topology, kSearch) : std::nullopt;
+      return cause ? failure_of(std::make_exception_ptr(PeerError(*cause)), own.rank) : own;
+    };
+  }
+
+  bool peer_has_failed() const override { return watch_->peer_has_failed; }
 
   void leave() override {
     if (!end_thread()) return;
@@ -101,7 +118,7 @@ std::unique_ptr<FailureBoard> make_failure_board(const Store& store, const Topol
 void rethrow_cause(World& world, const std::exception_ptr& error) {
   const auto own = failure_of(error, world.rank);
   if (!own.secondary) world.board->post(own);
-  const auto cause = own.secondary ? world.board->cause(10s) : std::nullopt;
+  const auto cause = own.secondary ? world.board->cause(kSearch) : std::nullopt;
   world.statistics.reset();  // now the others lose this rank
   world.gradients.reset();
   world.control.reset();

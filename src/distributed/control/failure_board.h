@@ -26,6 +26,11 @@ class FailureBoard {
   /// Why another rank was lost: what it posted, or posts within `patience`; else that it gives no
   /// more signs, or hangs. Nothing where that is unknown.
   virtual std::optional<Failure> cause(std::chrono::milliseconds patience) = 0;
+  /// For a thread that ends the process: posts a failure, or finds the cause of one that only says
+  /// that a peer was lost, within ten seconds. Also after the board's end.
+  virtual Explain explanation() const = 0;
+  /// Whether another rank has posted one, as far as this rank knows while it waits for the others.
+  virtual bool peer_has_failed() const = 0;
   /// To be called last, and called by the destructor. Who serves the board waits for the others to
   /// leave it, five seconds at most.
   virtual void leave() = 0;

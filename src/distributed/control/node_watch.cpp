@@ -19,10 +19,10 @@ using std::chrono::milliseconds;
 using Clock = WatchState::Clock;
 
 constexpr auto kFailure = "failure";
-constexpr auto kServer = "status of rank 0";
-constexpr auto kLookers = "lookers";  // how many ranks have begun to look for a cause
-constexpr int kMostLookers = 8;       // each reads the status of all nodes
-constexpr auto kPause = 250ms;        // between two reports in the table of the node
+constexpr auto kServer = "status of rank 0";  // and, in a second line, the failure that was posted
+constexpr auto kLookers = "lookers";          // how many ranks have begun to look for a cause
+constexpr int kMostLookers = 8;               // each reads the status of all nodes
+constexpr auto kPause = 250ms;                // between two reports in the table of the node
 
 std::string node_key(std::int64_t node) { return fmt::format("status/{}", node); }
 
@@ -72,6 +72,7 @@ class NodeWatch {
     try {
       store_ = store_->clone();  // a connection of its own: a call waits for no other thread's
       while (goes_on()) report();
+      if (rank_ == 0) pass_on_failure();  // that of its own
     } catch (const std::exception&) {
       const std::lock_guard lock(state_->mutex);
       state_->answers = false;
@@ -95,7 +96,10 @@ class NodeWatch {
     table_->write(status);
     note_server();
     if (rank_ == 0 || table_->publishes()) publish_when_due();
-    if (status.lost_peer) look_for_cause();
+    if (status.lost_peer)
+      look_for_cause();
+    else if (status.waits && table_->cause())
+      state_->peer_has_failed = true;
   }
 
   RankStatus own() const {
@@ -119,7 +123,10 @@ class NodeWatch {
   void publish_when_due() {
     if (Clock::now() - published_ < period()) return;
     publish();
-    if (rank_ != 0) look_at_server();
+    if (rank_ == 0)
+      pass_on_failure();
+    else
+      look_at_server();
   }
 
   void publish() {
@@ -135,9 +142,22 @@ class NodeWatch {
     }
   }
 
+  /// Rank 0 looks at the board for those that wait: each node reads its status anyway.
+  void pass_on_failure() {
+    const auto failure = posted();
+    if (!failure) return;
+    table_->write_cause(*failure);
+    const StoreCall call(*state_);
+    store_->set(kServer, bytes_of(to_text(table_->server()) + '\n' + to_record(*failure)));
+  }
+
   void look_at_server() {
     const StoreCall call(*state_);
-    table_->write_server(status_of(text_of_bytes(store_->get(kServer))));
+    const auto text = text_of_bytes(store_->get(kServer));
+    table_->write_server(status_of(text));
+    const auto end = text.find('\n');
+    if (end == std::string::npos) return;
+    if (const auto failure = from_record(text.substr(end + 1))) table_->write_cause(*failure);
   }
 
   std::optional<Failure> posted() {

@@ -34,6 +34,7 @@ struct WatchState {
   std::optional<Failure> cause;
   int silent = 0;  // ranks that will not come to leave, as far as this one has looked
   bool has_ended = false;
+  std::atomic<bool> peer_has_failed = false;  // as the board says, read while this rank waits
   const std::shared_ptr<std::atomic<int>> waits = std::make_shared<std::atomic<int>>(0);
 
   /// Whether the store answers; to be called with the mutex held. A store whose server is suspended

@@ -36,11 +36,13 @@ auto in_world(const Recipe& recipe, const Placement& placement, const Topology& 
               Body body) {
   const TorchWarnings warnings;
   auto world = join_world(recipe, placement, topology);
+  if (world.board) explain_what_no_one_catches(world.board->explanation());
   return recorded(topology, [&] {
     try {
       return explained(placement, world, body);
     } catch (...) {
       if (!world.board) throw;
+      claim_last_words();  // a thread of NCCL's that loses the same peer leaves them to this one
       rethrow_cause(world, std::current_exception());
     }
   });

@@ -7,16 +7,19 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "distributed/async_host_copy.h"
+#include "distributed/control/failure_board.h"
 #include "distributed/engine.h"
 #include "distributed/phases.h"
 #include "distributed/torch_compat.h"
 #include "distributed/window_numbers.h"
 #include "distributed/world.h"
+#include "launch/failure.h"
 #include "optim/ema.h"
 #include "optim/optimizer.h"
 #include "train/run_state.h"
@@ -33,6 +36,8 @@
 
 namespace ddptrain {
 namespace {
+
+constexpr std::chrono::milliseconds kLook{100};  // between two looks at the board
 
 class DeviceStepper final : public Stepper {
  public:
@@ -144,11 +149,18 @@ class DeviceStepper final : public Stepper {
     if (!limit) return;
     const auto& board = t_.world->board;
     const CountedWait counted(board ? board->waits() : nullptr);
-    if (step.numbers->arrives_within(*limit)) return;
-    throw PeerError(
-        fmt::format("rank {}, step {}: its numbers did not come within {}: another rank hangs, or "
-                    "'parallel.timeout.step' is too short",
-                    t_.world->rank, step.place.step + 1, in_words(*limit)));
+    using Clock = std::chrono::steady_clock;
+    const auto end = Clock::now() + *limit;
+    while (Clock::now() < end) {
+      if (step.numbers->arrives_within(kLook)) return;
+      if (board && board->peer_has_failed()) throw PeerError(place_of(step) + kPeerEnded);
+    }
+    throw PeerError(place_of(step) + "its numbers did not come within " + in_words(*limit) +
+                    ": another rank hangs, or 'parallel.timeout.step' is too short");
+  }
+
+  std::string place_of(const Step& step) const {
+    return fmt::format("rank {}, step {}: ", t_.world->rank, step.place.step + 1);
   }
 
   /// The host has counted the step, and one that runs ahead of it, which is refused likewise where

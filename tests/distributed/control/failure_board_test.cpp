@@ -6,6 +6,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <thread>
+
 #include "base/error.h"
 #include "support/ranks.h"
 
@@ -68,6 +71,43 @@ TEST(FailureBoard, GivesRanksThatLostAnotherItsReason) {
       EXPECT_EQ(failure.place.line, 3);
       EXPECT_EQ(failure.secondary, !own);
     }
+  }
+}
+
+// As where a thread of NCCL's loses the peer while the rank's own thread is elsewhere.
+TEST(FailureBoard, ExplainsALossToAnyThread) {
+  std::vector<Failure> explained(2);
+  failures(2, [&](World& world) {
+    world.control->barrier();
+    if (world.rank == 1) throw Error(Exit::data, "it is torn", {"a.jpg"});
+    const auto explain = world.board->explanation();
+    const Failure loss{0, 1, Exit::device, kPeerEnded, {}, true};
+    std::thread([&] { explained[0] = explain(loss); }).join();
+    explained[1] = explain({0, 1, Exit::memory, "its own", {}});
+  });
+  EXPECT_EQ(explained[0].code, Exit::data);
+  EXPECT_EQ(explained[0].rank, 0);
+  EXPECT_EQ(explained[0].message, "rank 1: it is torn");
+  EXPECT_EQ(explained[0].place.file, "a.jpg");
+  EXPECT_TRUE(explained[0].secondary);
+  EXPECT_EQ(explained[1].message, "its own");
+}
+
+// Rank 0 looks at the store for the others.
+TEST(FailureBoard, TellsARankThatWaitsThatAnotherHasFailed) {
+  for (const int failing : {0, 1}) {
+    bool seen = false;
+    failures(2, [&](World& world) {
+      world.control->barrier();
+      if (world.rank == failing) throw Error(Exit::data, "it is torn");
+      EXPECT_FALSE(world.board->peer_has_failed());
+      const CountedWait counted(world.board->waits());
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+      while (!world.board->peer_has_failed() && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      seen = world.board->peer_has_failed();
+    });
+    EXPECT_TRUE(seen) << failing;
   }
 }
 
