@@ -10,8 +10,8 @@
 #include <cmath>
 
 #include "base/files/files.h"
-#include "base/output/long_work.h"
 #include "base/text.h"
+#include "sources/synthetic/draw_all.h"
 #include "sources/synthetic/made_folder.h"
 #include "sources/synthetic/shapes_image.h"
 #include "transforms/codecs/write.h"
@@ -79,6 +79,18 @@ std::string write_pointed(const fs::path& folder, int split, int index,
   return row + (split == 0 ? ",train\n" : ",valid\n");
 }
 
+/// Calls write(split, index) for each image.
+template <class Write>
+void draw_scenes(const ScenesOptions& options, const Write& write) {
+  draw_all(static_cast<std::size_t>(options.train + options.val), [&](std::size_t at) {
+    const auto i = static_cast<int>(at);
+    if (i < options.train)
+      write(0, i);
+    else
+      write(1, i - options.train);
+  });
+}
+
 }  // namespace
 
 bool make_masks(const std::string& folder, const ScenesOptions& options) {
@@ -86,10 +98,7 @@ bool make_masks(const std::string& folder, const ScenesOptions& options) {
       folder, {".masks", description_of("masks", options)}, [&](const fs::path& made) {
         for (const auto* kind : {"images", "masks"})
           for (const auto* split : {"train", "val"}) make_folders((made / kind / split).string());
-        LongWork work("drawing images", options.train + options.val);
-        for (const int split : {0, 1})
-          for (int i = 0; i < (split == 0 ? options.train : options.val); work.did(), ++i)
-            write_masked(made, split, i, options);
+        draw_scenes(options, [&](int split, int i) { write_masked(made, split, i, options); });
         std::string codes;
         for (const auto name : scene_classes) codes += std::string(name) + "\n";
         write_made_file(made / "codes.txt", codes);
@@ -100,12 +109,15 @@ bool make_points(const std::string& folder, const ScenesOptions& options) {
   return make_folder(
       folder, {".points", description_of("points", options)}, [&](const fs::path& made) {
         make_folders((made / "images").string());
-        std::string rows = "path,x1,y1,x2,y2,split\n";
-        LongWork work("drawing images", options.train + options.val);
-        for (const int split : {0, 1})
-          for (int i = 0; i < (split == 0 ? options.train : options.val); work.did(), ++i)
-            rows += write_pointed(made, split, i, options);
-        write_made_file(made / "points.csv", rows);
+        std::array<std::vector<std::string>, 2> rows{
+            std::vector<std::string>(static_cast<std::size_t>(options.train)),
+            std::vector<std::string>(static_cast<std::size_t>(options.val))};
+        draw_scenes(options, [&](int split, int i) {
+          rows.at(static_cast<std::size_t>(split)).at(static_cast<std::size_t>(i)) =
+              write_pointed(made, split, i, options);
+        });
+        write_made_file(made / "points.csv",
+                        "path,x1,y1,x2,y2,split\n" + join(rows[0], "") + join(rows[1], ""));
       });
 }
 

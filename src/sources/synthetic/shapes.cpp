@@ -5,10 +5,11 @@
 
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "base/error.h"
 #include "base/files/files.h"
-#include "base/output/long_work.h"
+#include "sources/synthetic/draw_all.h"
 #include "sources/synthetic/made_folder.h"
 #include "sources/synthetic/shapes_image.h"
 
@@ -38,29 +39,42 @@ std::string encode_jpeg(const Image& image) {
   return encoded;
 }
 
-void write_split(const fs::path& folder, int split, int count, const ShapesOptions& options,
-                 LongWork& work) {
-  for (std::size_t shape = 0; shape < shape_names.size(); ++shape) {
-    const fs::path place = folder / shape_names[shape];
-    make_folders(place);
-    for (int i = 0; i < count; ++i) {
-      const auto key = mix(mix(options.seed, hash_text("shapes")), std::uint64_t(split));
-      Stream random(key, shape, std::uint64_t(i));
-      const Image image = draw_shape(static_cast<int>(shape), options.size, random);
-      write_made_file(place / (file_number(i) + ".jpg"), encode_jpeg(image));
-      work.did();
-    }
-  }
+struct Place {
+  int split = 0;  // 0: train, 1: val
+  int shape = 0;
+  int number = 0;
+};
+
+fs::path folder_of(const Place& place) {
+  return fs::path(place.split == 0 ? "train" : "val") /
+         shape_names.at(static_cast<std::size_t>(place.shape));
+}
+
+std::vector<Place> places_of(const ShapesOptions& options) {
+  std::vector<Place> places;
+  for (const int split : {0, 1})
+    for (int shape = 0; shape < std::ssize(shape_names); ++shape)
+      for (int i = 0; i < (split == 0 ? options.train : options.val); ++i)
+        places.push_back({split, shape, i});
+  return places;
+}
+
+void write_image(const fs::path& folder, const Place& place, const ShapesOptions& options) {
+  const auto key = mix(mix(options.seed, hash_text("shapes")), std::uint64_t(place.split));
+  Stream random(key, std::uint64_t(place.shape), std::uint64_t(place.number));
+  const auto image = draw_shape(place.shape, options.size, random);
+  write_made_file(folder / folder_of(place) / (file_number(place.number) + ".jpg"),
+                  encode_jpeg(image));
 }
 
 }  // namespace
 
 bool make_shapes(const std::string& folder, const ShapesOptions& options) {
   return make_folder(folder, {".shapes", description(options)}, [&](const fs::path& made) {
-    LongWork work("drawing images",
-                  static_cast<std::int64_t>(shape_names.size()) * (options.train + options.val));
-    write_split(made / "train", 0, options.train, options, work);
-    write_split(made / "val", 1, options.val, options, work);
+    const auto places = places_of(options);
+    for (const auto& place : places)
+      if (place.number == 0) make_folders((made / folder_of(place)).string());
+    draw_all(places.size(), [&](std::size_t i) { write_image(made, places[i], options); });
   });
 }
 
