@@ -64,9 +64,8 @@ def pictures(options, model, size, batch, steps, goals, folder=None, peer=None):
 def texts(options, goals):
     layers, length, batch, steps = (1, 64, 2, 3) if options.small else (12, 1024, 16, 60)
     half = "bf16" if options.device == "cuda" else "fp32"
-    file = options.work + "/random.tokens"
     words = [f"model={{type: gpt2, n_layer: {layers}, embd_pdrop: 0, attn_pdrop: 0, resid_pdrop: 0}}", "train.clip=null",
-             "data.train=" + file, "data.valid=" + file, f"data.blocks.length={length}", "metrics=[perplexity]",
+             f"data.train={options.work}/train.tokens", f"data.valid={options.work}/valid.tokens", f"data.blocks.length={length}", "metrics=[perplexity]",
              "checkpoint.keep_best=null", f"train.precision={half}"]
     return Row(recipe("gpt2-small"), words, ["--model", "gpt2", "--size", str(length), "--layers", str(layers),
                                              "--input", "tokens", "--precision", half], batch, steps, goals)
@@ -130,7 +129,8 @@ def make_data(options, names):
     made_data.make_digits(options.work, 60 if options.small else 6000)
     made_data.make_people(options.work, 200 if options.small else 40000)
     if "gpt2" in names:
-        make_tokens(options.work + "/random.tokens", 1000 if options.small else 1 << 20)
+        make_tokens(options.work + "/train.tokens", 1000 if options.small else 1 << 20)
+        make_tokens(options.work + "/valid.tokens", 1000 if options.small else 1 << 14)
     found = os.path.join(options.data, "imagenette2-160") if options.data else ""
     options.images = found if os.path.isdir(found) and not options.small else options.work + "/shapes"
 

@@ -4,7 +4,8 @@ import re
 import shutil
 import subprocess
 
-from .checks import Skip, expect, last_lines, losses_of
+from .checks import Skip, events_of, expect, last_lines, losses_of
+from .shards import NO_DEVICE, run_shards
 from .recipes import train, words_of
 
 SHAPES = "recipes/shapes.yaml"
@@ -24,9 +25,19 @@ def doctor(bench):
 
 
 def first_steps(bench, name, *more):
-    losses = losses_of(train(bench, SHAPES, bench.device, name, *more, steps=20))
+    run = train(bench, SHAPES, bench.device, name, *more, steps=20)
+    losses, seconds = losses_of(run), [event["seconds"] for event in events_of(run, "step")]
     expect(len(losses) == 20 and losses[-1] < 2 * losses[0], f"losses {losses}")
-    return f"loss {losses[0]:.3f} to {losses[-1]:.3f} in 20 steps"
+    return (f"loss {losses[0]:.3f} to {losses[-1]:.3f} in 20 steps; the first took {seconds[0]:.2f} s, all "
+            f"{seconds[-1]:.2f} s; {captures_of(run)}")
+
+
+def captures_of(run):
+    """How steps were made, in the words of the log."""
+    with open(os.path.join(run, "log.txt"), encoding="utf-8") as file:
+        lines = re.findall(r"(?:a step is not captured|steps are made|the ends of steps are made|step \d+ is captured).*",
+                           file.read())
+    return "; ".join(lines) or "no step was captured"
 
 
 def shapes(bench):
@@ -46,19 +57,21 @@ def hidden(bench):
 
 
 def test_gpu(bench):
+    """In processes that share the device: most of the time is the CPU's, which gives the expected values."""
     if not os.path.exists(bench.tests):
         raise Skip(f"{bench.tests} is not there; 'ninja -C build test_gpu' builds it")
-    limit = bench.left() - 5
-    ended = subprocess.run([bench.tests, "--gtest_brief=1"], cwd=bench.work, timeout=limit, capture_output=True, text=True,
-                           errors="replace", check=False,
-                           env={**bench.variables, "DDPTRAIN_GPU_TEST_DEVICE": bench.device})
-    expect(ended.returncode != 77 or not bench.on_cuda, last_lines(ended.stdout))
-    if ended.returncode == 77:
-        raise Skip(last_lines(ended.stdout, 1))
-    failed = re.findall(r"FAILED  \] (\S+)", ended.stdout)
-    expect(ended.returncode == 0, f"exit code {ended.returncode}: {', '.join(sorted(set(failed)))[:600]}")
-    counts = re.findall(r"\[ +(PASSED|SKIPPED) +\] (\d+) tests", ended.stdout)
-    return ", ".join(f"{number} {word.lower()}" for word, number in counts)
+    cores = os.cpu_count() or 1
+    processes = max(1, min(8, cores // 2))
+    shards = run_shards(bench, processes, DDPTRAIN_GPU_TEST_DEVICE=bench.device,
+                        OMP_NUM_THREADS=str(max(1, cores // processes)))
+    for shard in shards:
+        if shard.code == NO_DEVICE:
+            expect(not bench.on_cuda, last_lines(shard.out))
+            raise Skip(last_lines(shard.out, 1))
+    failures = {name: why for shard in shards for name, why in shard.failures().items()}
+    expect(not failures, f"{len(failures)} failed: " + " // ".join(f"{name}: {why[:300]}" for name, why in failures.items()))
+    passed, skipped = (sum(shard.count(word) for shard in shards) for word in ("PASSED", "SKIPPED"))
+    return f"{passed} passed, {skipped} skipped, in {processes} processes"
 
 
 def sanitizer(tool):

@@ -3,6 +3,7 @@
 #include <ATen/ops/ones_like.h>
 #include <gmock/gmock.h>
 
+#include "base/output/log.h"
 #include "on_device/graph_runs.h"
 #include "train/step/decision.h"
 #include "train/step/graph_work.h"
@@ -39,6 +40,18 @@ TEST(GraphObstacle, NamesAReadOfTheHostAndGoesOnWithoutAGraph) {
   EXPECT_EQ(made.replays, 0);
   expect_equal_bits(made, made_with(false, kind));
   EXPECT_THAT(made_with(true, kind).message, HasSubstr("steps cannot be captured into a graph: "));
+}
+
+// Under -v, and in each run's log file.
+TEST(GraphCapture, IsLogged) {
+  log::open(log::Level::verbose, 0, "");
+  auto kind = graph_run(kMomentum);
+  EXPECT_THAT(logged_by([&] { made_with(true, kind); }),
+              HasSubstr("step 4 is captured as two graphs (capture 1)\n"));
+  kind.single = true;
+  EXPECT_THAT(logged_by([&] { made_with(true, kind); }),
+              HasSubstr("step 4 is captured as one graph (capture 1)\n"));
+  log::open(log::Level::normal, 0, "");
 }
 
 class HostClip final : public Clip {

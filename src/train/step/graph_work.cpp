@@ -213,6 +213,7 @@ bool GraphWork::capture_passes(const Batch& batch, const MicroStep& at) {
       captured_.results = passes_.results();
     });
   if (!why.empty()) refuse(why);
+  if (why.empty()) note_capture("two graphs");
   return why.empty();
 }
 
@@ -232,6 +233,7 @@ bool GraphWork::capture_whole(const Batch& batch, const MicroStep& at) {
   });
   whole_is_refused_ = !why.empty();
   if (whole_is_refused_) log_once("a step is not captured as one graph: " + why);
+  if (!whole_is_refused_) note_capture("one graph");
   return !whole_is_refused_;
 }
 
@@ -293,6 +295,12 @@ void GraphWork::note_eager_step() {
   if (eager_steps_ == kWarmUp && !obstacle_.empty()) refuse(obstacle_);
   if (eager_steps_ == kPatience)
     log_once("steps are made without a graph so far: their batches differ in shape");
+}
+
+/// Every one in the log, since each takes as long as some steps.
+void GraphWork::note_capture(const char* as) {
+  log::debug(
+      fmt::format("step {} is captured as {} (capture {})", inputs_.step + 1, as, ++captures_));
 }
 
 void GraphWork::log_once(const std::string& text) const {

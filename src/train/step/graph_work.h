@@ -87,6 +87,7 @@ class GraphWork final : public StepWork {
   std::string too_little_memory() const;
   void refuse(const std::string& why);
   void note_eager_step();
+  void note_capture(const char* as);
   void log_once(const std::string& text) const;
 
   Training& t_;
@@ -103,6 +104,7 @@ class GraphWork final : public StepWork {
   bool ends_are_eager_ = false;    // decide() of split steps is not captured
   int alike_ = 0;                  // steps with the signature of the last one
   int eager_steps_ = 0;            // in a row
+  int captures_ = 0;               // of a step's passes, or of all of it
 
   // Inputs of a graph other than the batch.
   at::Tensor step_number_, loss_gradient_;
