@@ -20,6 +20,8 @@
 #include <utility>
 #include <vector>
 
+#include "losses/vocabulary_rows.h"
+
 namespace ddptrain {
 namespace {
 
@@ -41,11 +43,10 @@ struct Chunk {
 constexpr std::int64_t kAligned = 16;  // numbers: 64 bytes of fp32
 
 /// Rows [n, vocabulary] that begin at aligned places, without which a matrix product with an odd
-/// number of tokens takes a third longer on the CPU. Undefined on other devices, and where the
-/// product is not yet exact.
+/// number of tokens takes a third longer. Undefined where the product is not yet exact.
 at::Tensor score_rows(const ProjectedOutput& output, std::int64_t n) {
   const auto& hidden = output.hidden;
-  if (!hidden.is_cpu() || hidden.scalar_type() != exact_type(hidden)) return {};
+  if (hidden.scalar_type() != exact_type(hidden)) return {};
   const auto vocabulary = output.weight.size(0);
   const auto width = (vocabulary + kAligned - 1) / kAligned * kAligned;
   return at::empty({n, width}, hidden.options()).narrow(1, 0, vocabulary);
@@ -63,7 +64,7 @@ void softmax_in_place(at::Tensor& scores) {
   });
 }
 
-/// The arithmetic of a chunk, without a graph.
+/// The arithmetic of a chunk on the CPU, without a graph.
 class VocabularyChunks {
  public:
   VocabularyChunks(const ProjectedOutput& output, at::Tensor labels,
@@ -178,34 +179,42 @@ struct ProjectionGradients {
   }
 };
 
-/// The chunks, for the backward pass, and the gradients of the sum of all values, where the forward
-/// pass has computed them.
+/// A forward pass and the backward pass of it.
 class VocabularyPass : public torch::CustomClassHolder {
  public:
-  VocabularyPass(VocabularyChunks own, bool learns) : chunks(std::move(own)) {
-    if (learns && chunks.output().hidden.is_cpu()) ready.emplace(chunks.output());
+  /// The values [n].
+  virtual at::Tensor forward() = 0;
+  /// `each` [n] is the gradient of each value.
+  virtual ProjectionGradients backward(const at::Tensor& each) = 0;
+};
+
+/// On the CPU: with the gradients of the sum of all values, where the forward pass has computed
+/// them.
+class HostPass final : public VocabularyPass {
+ public:
+  HostPass(VocabularyChunks own, bool learns) : chunks_(std::move(own)) {
+    if (learns) ready_.emplace(chunks_.output());
   }
 
-  at::Tensor forward() {
+  at::Tensor forward() override {
     std::vector<at::Tensor> values;
-    chunks.each([&](const Chunk& chunk) {
-      auto scores = chunks.scores_of(chunk);
-      values.push_back(chunks.values(scores));
-      if (ready) ready->add(chunks.output(), chunk, chunks.slopes(chunk, std::move(scores)));
+    chunks_.each([&](const Chunk& chunk) {
+      auto scores = chunks_.scores_of(chunk);
+      values.push_back(chunks_.values(scores));
+      if (ready_) ready_->add(chunks_.output(), chunk, chunks_.slopes(chunk, std::move(scores)));
     });
-    const auto& hidden = chunks.output().hidden;
+    const auto& hidden = chunks_.output().hidden;
     return values.empty() ? at::zeros({0}, hidden.options().dtype(exact_type(hidden)))
                           : at::cat(values);
   }
 
-  /// `each` [n] is the gradient of each value.
-  ProjectionGradients backward(const at::Tensor& each) {
-    if (ready && is_uniform(each)) return scaled(each);
-    ProjectionGradients gradients(chunks.output());
-    chunks.each([&](const Chunk& chunk) {
-      auto slopes = chunks.slopes(chunk, chunks.scores_of(chunk));
+  ProjectionGradients backward(const at::Tensor& each) override {
+    if (ready_ && is_uniform(each)) return scaled(each);
+    ProjectionGradients gradients(chunks_.output());
+    chunks_.each([&](const Chunk& chunk) {
+      auto slopes = chunks_.slopes(chunk, chunks_.scores_of(chunk));
       slopes.mul_(each.narrow(0, chunk.first, slopes.size(0)).unsqueeze(1));
-      gradients.add(chunks.output(), chunk, slopes);
+      gradients.add(chunks_.output(), chunk, slopes);
     });
     return gradients;
   }
@@ -216,14 +225,93 @@ class VocabularyPass : public torch::CustomClassHolder {
   }
 
   ProjectionGradients scaled(const at::Tensor& each) {
-    auto gradients = *std::exchange(ready, {});
+    auto gradients = *std::exchange(ready_, {});
     for (auto* tensor : {&gradients.hidden, &gradients.weight, &gradients.bias})
       if (tensor->defined()) tensor->mul_(each[0]);
     return gradients;
   }
 
-  VocabularyChunks chunks;
-  std::optional<ProjectionGradients> ready;
+  VocabularyChunks chunks_;
+  std::optional<ProjectionGradients> ready_;
+};
+
+/// On a device, without a wait for it. Where one chunk has all places its scores stay until the
+/// backward pass, which makes gradients of them in place.
+class DevicePass final : public VocabularyPass {
+ public:
+  DevicePass(const ProjectedOutput& output, at::Tensor labels, const VocabularyLossOptions& options,
+             bool learns)
+      : output_(output),
+        labels_(std::move(labels)),
+        terms_{output.weight.size(0), options.label_smoothing, options.z_loss, output.soft_cap},
+        weight_(padded(output.weight)),
+        bias_(output.bias.defined() ? padded(output.bias) : at::Tensor()),
+        at_once_(options.at_once > 0
+                     ? options.at_once
+                     : std::max<std::int64_t>(16, kScoresOnADevice / weight_.size(0))),
+        keeps_(learns && labels_.size(0) <= at_once_) {}
+
+  at::Tensor forward() override {
+    std::vector<at::Tensor> values;
+    each_chunk([&](std::int64_t first, std::int64_t count) {
+      const auto scores = scores_of(first, count);
+      auto found = vocabulary_values(scores, labels_.narrow(0, first, count), terms_);
+      values.push_back(std::move(found.values));
+      normalizers_.push_back(std::move(found.normalizers));
+      if (keeps_) kept_ = scores;
+    });
+    if (values.size() == 1) return values.front();
+    return values.empty()
+               ? at::zeros({0}, output_.hidden.options().dtype(exact_type(output_.hidden)))
+               : at::cat(values);
+  }
+
+  ProjectionGradients backward(const at::Tensor& each) override {
+    ProjectionGradients gradients(output_);
+    std::size_t chunk = 0;
+    each_chunk([&](std::int64_t first, std::int64_t count) {
+      auto scores = kept_.defined() ? std::exchange(kept_, {}) : scores_of(first, count);
+      vocabulary_slopes_(scores, labels_.narrow(0, first, count), normalizers_.at(chunk++),
+                         each.narrow(0, first, count), terms_);
+      gradients.hidden.narrow(0, first, count).copy_(scores.mm(weight_));
+      gradients.weight.add_(
+          scores.t().mm(output_.hidden.narrow(0, first, count)).narrow(0, 0, terms_.vocabulary));
+      if (gradients.bias.defined())
+        gradients.bias.add_(
+            scores.sum(0, false, gradients.bias.scalar_type()).narrow(0, 0, terms_.vocabulary));
+    });
+    return gradients;
+  }
+
+ private:
+  /// With rows of zeros behind it: matrix products of an odd number of tokens, such as GPT-2's
+  /// 50,257, take several times as long.
+  static at::Tensor padded(const at::Tensor& tensor) {
+    constexpr std::int64_t kRows = 64;
+    const auto rows = tensor.size(0), wanted = (rows + kRows - 1) / kRows * kRows;
+    if (rows == wanted) return tensor;
+    auto sizes = tensor.sizes().vec();
+    sizes.front() = wanted - rows;
+    return at::cat({tensor, at::zeros(sizes, tensor.options())});
+  }
+
+  void each_chunk(const std::function<void(std::int64_t first, std::int64_t count)>& use) const {
+    for (std::int64_t first = 0; first < labels_.size(0); first += at_once_)
+      use(first, std::min(at_once_, labels_.size(0) - first));
+  }
+
+  at::Tensor scores_of(std::int64_t first, std::int64_t count) const {
+    return at::linear(output_.hidden.narrow(0, first, count), weight_, bias_);
+  }
+
+  ProjectedOutput output_;
+  at::Tensor labels_;
+  VocabularyTerms terms_;
+  at::Tensor weight_, bias_;  // padded
+  std::int64_t at_once_;
+  bool keeps_;
+  at::Tensor kept_;
+  std::vector<at::Tensor> normalizers_;  // of each chunk
 };
 
 class VocabularyLossFunction : public torch::autograd::Function<VocabularyLossFunction> {
@@ -254,9 +342,12 @@ at::Tensor vocabulary_loss(const ProjectedOutput& output, const at::Tensor& labe
   if (output.bias.defined()) plain.bias = output.bias.detach();
   std::optional<at::Tensor> bias;
   if (output.bias.defined()) bias = output.bias;
-  return VocabularyLossFunction::apply(
-      output.hidden, output.weight, bias,
-      c10::make_intrusive<VocabularyPass>(VocabularyChunks(plain, labels, options), learns));
+  c10::intrusive_ptr<VocabularyPass> pass;
+  if (output.hidden.is_cpu())
+    pass = c10::make_intrusive<HostPass>(VocabularyChunks(plain, labels, options), learns);
+  else
+    pass = c10::make_intrusive<DevicePass>(plain, labels, options, learns);
+  return VocabularyLossFunction::apply(output.hidden, output.weight, bias, pass);
 }
 
 }  // namespace ddptrain

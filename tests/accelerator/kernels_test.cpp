@@ -257,7 +257,7 @@ TEST_P(Nvrtc, MakesCodeOfEveryKernel) {
   const KernelCompiler compiler(libraries);
   const std::vector<std::string> types{"float", "double", "bfloat16", "half"};
   for (const auto* text : {&add_relu_text(), &batch_norm_relu_text(), &dropout_text(),
-                           &norm_rows_text(), &normalize_images_text()}) {
+                           &norm_rows_text(), &normalize_images_text(), &vocabulary_rows_text()}) {
     const auto code = compiler.compile({.text = *text, .capability = GetParam()});
     const std::string name = text->name;
     EXPECT_EQ(code.substr(1, 3), "ELF");

@@ -81,8 +81,7 @@ T* written(const at::Tensor& t) {
 RowsResults emulated_rows(const RowsCase& c, unsigned blocks) {
   const auto channels = c.x.size(1);
   auto a = rows_arguments(c.x, c.relu, kRowsEps);
-  const auto lane = 16 / static_cast<std::int64_t>(c.x.element_size());
-  const auto along_y = static_cast<unsigned>((channels / lane + a.lanes - 1) / a.lanes);
+  const auto along_y = static_cast<unsigned>((channels / kRowsLane + a.lanes - 1) / a.lanes);
   const emulated::Index grid{blocks, along_y, 1};
   const emulated::Index joining{static_cast<unsigned>((channels + kRowsJoined - 1) / kRowsJoined),
                                 1, 1};
@@ -255,10 +254,10 @@ TEST(NormRowsKernels, LeaveOtherInputsToOthers) {
   EXPECT_TRUE(norm_rows_take(at::randn({2, 8, 3, 3}).contiguous(last)));
   EXPECT_TRUE(norm_rows_take(at::randn({2, 4})));
   EXPECT_FALSE(norm_rows_take(at::randn({2, 8, 3, 3}))) << "planes";
-  EXPECT_FALSE(norm_rows_take(at::randn({2, 6, 3, 3}).contiguous(last))) << "24 bytes of channels";
+  EXPECT_FALSE(norm_rows_take(at::randn({2, 6, 3, 3}).contiguous(last))) << "a lane and a half";
   EXPECT_FALSE(norm_rows_take(at::randn({2, 8}, at::kDouble)));
   EXPECT_FALSE(norm_rows_take(at::randn({0, 8})));
-  EXPECT_FALSE(norm_rows_take(at::randn({3, 9}).slice(1, 1))) << "not aligned";
+  EXPECT_FALSE(norm_rows_take(at::randn({33}).slice(0, 1).view({4, 8}))) << "not aligned";
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "gpu/device.h"
 #include "losses/tried_losses.h"
+#include "losses/vocabulary_loss.h"
 #include "models/nets.h"
 
 namespace ddptrain::gpu {
@@ -79,6 +80,36 @@ TEST(EveryLoss, IsThatOfTheCpuInDoublePrecision) {
   expect_the_loss_of_the_cpu({at::kDouble, 1e-12});
 }
 TEST(EveryLoss, IsThatOfTheCpuInSinglePrecision) { expect_the_loss_of_the_cpu({at::kFloat, 1e-5}); }
+
+/// Values, and the gradients of hidden states and weight, of more places than a device has
+/// multiprocessors and a vocabulary that no power of two divides.
+std::vector<at::Tensor> vocabulary_loss_on(c10::Device where, at::ScalarType type,
+                                           const VocabularyLossOptions& options) {
+  const auto random = test::seeded(3);
+  const auto draw = [&](std::vector<std::int64_t> shape, double scale) {
+    return at::randn(shape, random, at::kDouble).mul_(scale).to(where, type);
+  };
+  ProjectedOutput output{draw({700, 24}, 1).set_requires_grad(true),
+                         draw({5003, 24}, 0.5).set_requires_grad(true),
+                         {}};
+  const auto labels = at::randint(5003, {700}, random, at::kLong).to(where);
+  const auto values = vocabulary_loss(output, labels, options);
+  values.backward(draw({700}, 1).to(values.scalar_type()));
+  return {values.detach(), output.hidden.grad(), output.weight.grad()};
+}
+
+TEST(VocabularyLossOfADevice, IsThatOfTheCpu) {
+  for (const Tolerance& tolerance :
+       {Tolerance{at::kDouble, 1e-10}, Tolerance{at::kFloat, 1e-4}, Tolerance{at::kBFloat16, 2e-2}})
+    for (const VocabularyLossOptions& options :
+         {VocabularyLossOptions{}, VocabularyLossOptions{0.1, 0.01, 300}}) {
+      const auto near = vocabulary_loss_on(at::kCPU, tolerance.type, options),
+                 far = vocabulary_loss_on(device(), tolerance.type, options);
+      for (std::size_t i = 0; i < near.size(); ++i)
+        EXPECT_LE(relative_distance(far[i], near[i]), tolerance.distance)
+            << "tensor " << i << " of " << tolerance.type;
+    }
+}
 
 }  // namespace
 }  // namespace ddptrain::gpu

@@ -19,9 +19,8 @@ AttentionHeads Gpt2Attention::heads_of(const at::Tensor& projected) const {
   auto sizes = projected.sizes().vec();
   sizes.back() = 3;
   sizes.insert(sizes.end(), {shape_.heads, shape_.width / shape_.heads});
-  const auto all = projected.view(sizes);
-  const auto axis = projected.dim() - 1;
-  return {all.select(axis, 0), all.select(axis, 1), all.select(axis, 2)};
+  const auto parts = projected.view(sizes).unbind(projected.dim() - 1);
+  return {parts[0], parts[1], parts[2]};
 }
 
 at::Tensor Gpt2Attention::attend(const at::Tensor& input, const Documents& documents,

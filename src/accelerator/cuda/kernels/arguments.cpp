@@ -109,17 +109,15 @@ bool norm_rows_take(const at::Tensor& input) {
   const auto type = input.scalar_type();
   if (type != at::kFloat && type != at::kBFloat16 && type != at::kHalf) return false;
   if (input.dim() < 2 || input.numel() == 0 || norm_arguments(input, 0).inner != 1) return false;
-  const auto lane = static_cast<std::int64_t>(16 / input.element_size());
-  return input.size(1) % lane == 0 && reads_fours(input);
+  return input.size(1) % kRowsLane == 0 && reads_fours(input);
 }
 
 RowsArguments rows_arguments(const at::Tensor& input, bool relu, double eps) {
-  constexpr std::int64_t kMostLanes = 32;  // 512 bytes side by side
+  constexpr std::int64_t kMostLanes = 64;  // 512 bytes of bfloat16 side by side
   RowsArguments a{};
   a.rows = input.numel() / input.size(1);
   a.channels = static_cast<int>(input.size(1));
-  a.lanes = static_cast<int>(
-      std::min(input.size(1) * static_cast<std::int64_t>(input.element_size()) / 16, kMostLanes));
+  a.lanes = static_cast<int>(std::min(input.size(1) / kRowsLane, kMostLanes));
   a.relu = relu;
   a.eps = eps;
   return a;
@@ -129,6 +127,11 @@ bool add_relu_takes(const at::Tensor& residual, const at::Tensor& input) {
   return at::isFloatingType(residual.scalar_type()) &&
          residual.scalar_type() == input.scalar_type() && residual.sizes() == input.sizes() &&
          residual.strides() == input.strides() && residual.is_non_overlapping_and_dense();
+}
+
+bool vocabulary_rows_take(const at::Tensor& scores) {
+  return scores.dim() == 2 && scores.numel() > 0 && scores.is_contiguous() &&
+         scores.size(1) % 4 == 0 && reads_fours(scores);
 }
 
 bool reads_fours(const at::Tensor& tensor) {

@@ -7,6 +7,7 @@
 #include "accelerator/cuda/kernels/dropout.cuh"
 #include "accelerator/cuda/kernels/norm_rows.cuh"
 #include "accelerator/cuda/kernels/normalize_images.cuh"
+#include "accelerator/cuda/kernels/vocabulary_rows.cuh"
 
 namespace ddptrain {
 
@@ -31,7 +32,7 @@ NormalizeArguments normalize_arguments(const at::Tensor& pixels, std::int64_t bo
 NormArguments norm_arguments(const at::Tensor& input, double eps);
 
 /// Whether the kernels of norm_rows.cu take an input: float, bfloat16 or half, with values,
-/// channels neighbors in memory, which 16 bytes divide.
+/// channels neighbors in memory, a multiple of kRowsLane of them.
 bool norm_rows_take(const at::Tensor& input);
 
 /// For an input that they take.
@@ -39,6 +40,10 @@ RowsArguments rows_arguments(const at::Tensor& input, bool relu, double eps);
 
 /// Whether the kernel add_relu takes them: one floating-point type, one shape, one order of memory.
 bool add_relu_takes(const at::Tensor& residual, const at::Tensor& input);
+
+/// Whether the kernels of vocabulary_rows.cu take scores: [rows, width] as they lie in memory, each
+/// row where fours can be read.
+bool vocabulary_rows_take(const at::Tensor& scores);
 
 /// Whether four neighbors of a tensor can be read at once.
 bool reads_fours(const at::Tensor& tensor);

@@ -1,6 +1,5 @@
 // ddptrain::batch_norm and its backward pass on CUDA. Where channels are neighbors in memory, as in
 // channels_last, all is ours; else LibTorch's kernels take the statistics.
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/batch_norm_update_stats.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
@@ -12,6 +11,7 @@
 #include <tuple>
 
 #include "accelerator/cuda/kernels/arguments.h"
+#include "accelerator/cuda/kernels/in_parts.h"
 #include "accelerator/cuda/kernels/launch.h"
 
 namespace ddptrain {
@@ -95,17 +95,18 @@ class Rows {
         arguments_(rows_arguments(input, relu, eps)),
         type_(kernel_type(input.scalar_type())) {}
 
-  /// Blocks along x of about four for each multiprocessor, each thread with several rows.
-  Blocks blocks() const {
+  /// As many as a device runs at once (norm_rows.cu takes at most 64 registers a thread), so that
+  /// none is left for a second turn; each thread with several rows.
+  BlockCounts blocks() const {
     constexpr std::int64_t kOfAProcessor = 4, kRowsOfAThread = 4;
-    const auto lanes = arguments_.channels * static_cast<std::int64_t>(input_.element_size()) / 16;
+    const auto lanes = std::int64_t{arguments_.channels / kRowsLane};
     const auto y = (lanes + arguments_.lanes - 1) / arguments_.lanes;
     const auto rows = std::int64_t{kRowsThreads / arguments_.lanes} * kRowsOfAThread;
     const auto wanted = std::max<std::int64_t>(1, processors() * kOfAProcessor / y);
     return {std::min<std::int64_t>(wanted, (arguments_.rows + rows - 1) / rows), y};
   }
   /// Where a channel is joined over blocks.
-  Blocks joining() const { return {(arguments_.channels + kRowsJoined - 1) / kRowsJoined}; }
+  BlockCounts joining() const { return {(arguments_.channels + kRowsJoined - 1) / kRowsJoined}; }
 
   KernelName of_type(const std::string& name) const {
     return {norm_rows_text(), type_, name + "_" + type_};
@@ -210,12 +211,6 @@ FourTensors backward_of_rows(const Backward& of) {
   void* all[] = {&dy, &x, &result, &lines, &planes, &rows.arguments()};
   launch_kernel(rows.of_type("norm_rows_backward"), blocks, all);
   return {dx, dweight, dbias, residual};
-}
-
-/// Of the operators that take LibTorch's kernels one after another (models/layers/batch_norm.h).
-template <class Operator>
-auto in_parts(const char* name, Operator*) {
-  return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").template typed<Operator>();
 }
 
 ThreeTensors batch_norm_cuda(const at::Tensor& given, const Maybe& weight, const Maybe& bias,

@@ -80,7 +80,7 @@ void keep_code_by(CodeCache cache) { code_cache = cache; }
 
 int processors() { return attribute(cudaDevAttrMultiProcessorCount); }
 
-void launch_kernel(const KernelName& kernel, const Blocks& blocks, void** arguments) {
+void launch_kernel(const KernelName& kernel, const BlockCounts& blocks, void** arguments) {
   static Loaded loaded;
   C10_CUDA_CHECK(
       cudaLaunchKernel(reinterpret_cast<const void*>(loaded.kernel(kernel, capability())),
@@ -91,7 +91,7 @@ void launch_kernel(const KernelName& kernel, const Blocks& blocks, void** argume
 void launch_kernel(const KernelName& kernel, std::int64_t threads, void** arguments) {
   const std::int64_t blocks = (threads + kBlockThreads - 1) / kBlockThreads,
                      most = std::int64_t{processors()} * kBlocksOfAProcessor;
-  launch_kernel(kernel, Blocks{std::min(blocks, most)}, arguments);
+  launch_kernel(kernel, BlockCounts{std::min(blocks, most)}, arguments);
 }
 
 }  // namespace ddptrain

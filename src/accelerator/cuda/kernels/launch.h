@@ -18,14 +18,14 @@ struct KernelName {
 
 constexpr int kBlockThreads = 256;
 
-struct Blocks {
+struct BlockCounts {
   std::int64_t x = 1, y = 1;
 };
 
 /// Starts a kernel in blocks of kBlockThreads. What its text has for its type is compiled when the
 /// first device of a compute capability asks for it, once on a machine (accelerator/code_cache.h).
 /// `arguments` are the addresses of the kernel's arguments.
-void launch_kernel(const KernelName& kernel, const Blocks& blocks, void** arguments);
+void launch_kernel(const KernelName& kernel, const BlockCounts& blocks, void** arguments);
 
 /// In about `threads` threads: the kernel loops over the rest.
 void launch_kernel(const KernelName& kernel, std::int64_t threads, void** arguments);

@@ -2,11 +2,12 @@
 #pragma once
 
 constexpr int kRowsThreads = 256;  // of a block
+constexpr int kRowsLane = 4;       // channels of a thread
 constexpr int kRowsJoined = 16;    // channels of a block that joins what other blocks found
 
-/// [rows, channels], of which a thread takes 16 bytes of neighboring channels. `lanes` of
-/// them stand side by side in a block, whose other threads take other rows; blocks along x take
-/// other rows, along y other channels.
+/// [rows, channels], of which a thread takes kRowsLane neighboring channels. `lanes` of them stand
+/// side by side in a block, whose other threads take other rows; blocks along x take other rows,
+/// along y other channels.
 struct RowsArguments {
   long long rows;
   int channels, lanes;

@@ -17,6 +17,8 @@ KERNEL_FILE(ddptrain_kernel_norm_rows_arguments, "norm_rows.cuh");
 KERNEL_FILE(ddptrain_kernel_norm_rows, "norm_rows.cu");
 KERNEL_FILE(ddptrain_kernel_normalize_arguments, "normalize_images.cuh");
 KERNEL_FILE(ddptrain_kernel_normalize, "normalize_images.cu");
+KERNEL_FILE(ddptrain_kernel_vocabulary_arguments, "vocabulary_rows.cuh");
+KERNEL_FILE(ddptrain_kernel_vocabulary, "vocabulary_rows.cu");
 
 namespace ddptrain {
 
@@ -55,6 +57,14 @@ const KernelText& normalize_images_text() {
                                ddptrain_kernel_normalize,
                                {{"numbers.cuh", ddptrain_kernel_numbers},
                                 {"normalize_images.cuh", ddptrain_kernel_normalize_arguments}}};
+  return text;
+}
+
+const KernelText& vocabulary_rows_text() {
+  static const KernelText text{"vocabulary_rows.cu",
+                               ddptrain_kernel_vocabulary,
+                               {{"numbers.cuh", ddptrain_kernel_numbers},
+                                {"vocabulary_rows.cuh", ddptrain_kernel_vocabulary_arguments}}};
   return text;
 }
 

@@ -19,5 +19,6 @@ const KernelText& batch_norm_relu_text();
 const KernelText& dropout_text();
 const KernelText& norm_rows_text();
 const KernelText& normalize_images_text();
+const KernelText& vocabulary_rows_text();
 
 }  // namespace ddptrain
