@@ -65,11 +65,12 @@ def broken_image(bench):
     first = os.path.join(broken, "train", sorted(os.listdir(broken + "/train"))[0])
     image = os.path.join(first, sorted(os.listdir(first))[5])
     os.truncate(image, 40)
+    begun = time.monotonic()
     ranks, _ = start_ranks(bench, "torn", TINY, f"data.root={broken}", "data.sampler=sequential")
     for ended in wait_for_ranks(bench, ranks, 120):
         expect(ended.code == 3, f"exit code {ended.code}, not 3: {last_lines(ended.err)}")
         expect(os.path.basename(image) in ended.err, f"no rank names {image}: {last_lines(ended.err)}")
-    return "exit code 3 on both ranks, which name the file"
+    return f"exit code 3 on both ranks, which name the file, {time.monotonic() - begun:.0f} s after their start"
 
 
 def label_out_of_range(bench):

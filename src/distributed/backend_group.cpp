@@ -137,6 +137,7 @@ class BackendGroup final : public Group {
     auto flat = target.contiguous();
     c10::intrusive_ptr<c10d::Work> work;
     std::vector<at::Tensor> tensors{flat};
+    const CountedWait counted(options_.waits);  // NCCL connects ranks in the first call
     try {
       if (flat.numel() > 0) work = backend_->allreduce(tensors);
     } catch (const std::exception& error) {
@@ -222,6 +223,7 @@ class BackendGroup final : public Group {
   std::unique_ptr<Pending> started(const char* operation, std::vector<at::Tensor> kept,
                                    Start start) {
     WaitingForAll::Works works;
+    const CountedWait counted(options_.waits);
     try {
       start(works);
     } catch (const std::exception& error) {

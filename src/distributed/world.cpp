@@ -29,6 +29,7 @@ std::unique_ptr<Group> device_group(const Store& store, BackendOptions options, 
   options.waits_for_peers = true;
   options.timeout *= 2;  // the control group's clock and World::step_limit come first: their
                          // errors are ours
+  const CountedWait counted(options.waits);
   return make_backend_group(join.accelerator->process_group(store, options, join.device), options);
 }
 
@@ -82,22 +83,8 @@ NodeGroups connect_nodes(const Store& store, BackendOptions backend, const JoinO
   return groups;
 }
 
-World connect(const Topology& topology, const JoinOptions& options) {
-  if (options.accelerator == nullptr) silence_c10d();
-  const auto store = rendezvous(topology, options.start);
-  BackendOptions backend;
-  backend.rank = topology.rank;
-  backend.size = topology.world;
-  backend.loopback = topology.local_world == topology.world;
-  if (!backend.loopback) backend.address = agree_on_address(*store, topology);
-  backend.start = options.start;
-  backend.timeout = options.supervised ? std::chrono::hours(24 * 365) : options.step;
-  World world;
-  if (!topology.address.empty()) world.board = make_failure_board(store, topology);
-  if (world.board) backend.waits = world.board->waits();
-  world.rank = topology.rank;
-  world.local_rank = topology.local_rank;
-  world.size = topology.world;
+void connect_all(const Store& store, const BackendOptions& backend, const JoinOptions& options,
+                 const Topology& topology, World& world) {
   world.control = gloo_group(store, backend, "control");
   world.gradients = device_group(store, backend, "gradients", options);
   if (options.statistics) world.statistics = device_group(store, backend, "statistics", options);
@@ -113,16 +100,13 @@ World connect(const Topology& topology, const JoinOptions& options) {
     for (auto* group : {&world.shard_group, &world.replica_group})
       if (*group) *group = make_ordered_group(std::move(*group));
   }
-  if (!options.supervised) world.step_limit = options.step;
-  return world;
 }
 
-}  // namespace
-
-World join(const Topology& topology, const JoinOptions& options) {
-  if (topology.world == 1 && !options.connects_alone) return single_world();
+/// Runs `body`; what LibTorch throws in it becomes an Error.
+template <class Body>
+auto in_our_words(const Topology& topology, Body body) {
   try {
-    return connect(topology, options);
+    return body();
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
@@ -130,6 +114,39 @@ World join(const Topology& topology, const JoinOptions& options) {
     throw Error(Exit::device, fmt::format("rank {} could not connect to the other ranks: {}",
                                           topology.rank, what.substr(0, what.find('\n'))));
   }
+}
+
+World connect(const Topology& topology, const JoinOptions& options) {
+  if (options.accelerator == nullptr) silence_c10d();
+  const auto store = rendezvous(topology, options.start);
+  BackendOptions backend;
+  backend.rank = topology.rank;
+  backend.size = topology.world;
+  backend.loopback = topology.local_world == topology.world;
+  if (!backend.loopback) backend.address = agree_on_address(*store, topology);
+  backend.start = options.start;
+  backend.timeout = options.supervised ? std::chrono::hours(24 * 365) : options.step;
+  World world;
+  world.rank = topology.rank;
+  world.local_rank = topology.local_rank;
+  world.size = topology.world;
+  if (!topology.address.empty()) world.board = make_failure_board(store, topology);
+  if (world.board) backend.waits = world.board->waits();
+  if (!options.supervised) world.step_limit = options.step;
+  try {
+    in_our_words(topology, [&] { connect_all(store, backend, options, topology, world); });
+  } catch (...) {
+    if (world.board) rethrow_cause(world, std::current_exception());
+    throw;
+  }
+  return world;
+}
+
+}  // namespace
+
+World join(const Topology& topology, const JoinOptions& options) {
+  if (topology.world == 1 && !options.connects_alone) return single_world();
+  return in_our_words(topology, [&] { return connect(topology, options); });
 }
 
 World single_world() {

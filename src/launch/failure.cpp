@@ -117,12 +117,8 @@ LastWords& last_words() {
   if (const auto error = std::current_exception()) {
     claim_last_words();
     const auto failure = words.explain(failure_of(error, words.topology.rank));
+    if (failure.code != Exit::bug || failure.secondary) end_process(failure);
     report_failure(words.topology, failure);
-    if (failure.code != Exit::bug || failure.secondary) {
-      log::error(failure.message, failure.place);
-      std::fflush(nullptr);
-      ::_exit(static_cast<int>(failure.code));
-    }
   }
   std::abort();
 }
@@ -194,6 +190,14 @@ void explain_what_no_one_catches(Explain explain) { last_words().explain = std::
 
 void claim_last_words() {
   [[maybe_unused]] const bool first = last_words().claim.try_lock_for(std::chrono::seconds(30));
+}
+
+void end_process(const Failure& failure) {
+  claim_last_words();
+  report_failure(last_words().topology, failure);
+  log::error(failure.message, failure.place);
+  std::fflush(nullptr);
+  ::_exit(static_cast<int>(failure.code));
 }
 
 std::string to_record(const Failure& failure) {

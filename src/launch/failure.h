@@ -79,6 +79,9 @@ void explain_what_no_one_catches(Explain explain);
 /// returns after 30 seconds, where the first has not ended the process.
 void claim_last_words();
 
+/// Ends this process at once with a failure: recorded, logged, and its code. Called by any thread.
+[[noreturn]] void end_process(const Failure& failure);
+
 /// Runs `body`. What it throws is recorded before anything outside of it is destroyed: run what
 /// uses process groups in it, and a peer that loses its connection finds the cause on record.
 template <class Body>

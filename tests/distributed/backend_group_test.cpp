@@ -80,6 +80,42 @@ TEST(BackendGroup, SaysThatAnotherRankHasEnded) {
   EXPECT_FALSE(other.secondary);
 }
 
+/// Notes how many waits are counted while it starts a collective.
+class Noting final : public c10d::Backend {
+ public:
+  explicit Noting(std::shared_ptr<std::atomic<int>> waits)
+      : c10d::Backend(0, 2), waits_(std::move(waits)) {}
+  const std::string getBackendName() const override { return "noting"; }
+  c10::intrusive_ptr<c10d::Work> allreduce(std::vector<at::Tensor>&,
+                                           const c10d::AllreduceOptions&) override {
+    seen.push_back(*waits_);
+    return c10::make_intrusive<c10d::Work>();
+  }
+  c10::intrusive_ptr<c10d::Work> _allgather_base(at::Tensor&, at::Tensor&,
+                                                 const c10d::AllgatherOptions&) override {
+    seen.push_back(*waits_);
+    return c10::make_intrusive<c10d::Work>();
+  }
+  std::vector<int> seen;
+
+ private:
+  std::shared_ptr<std::atomic<int>> waits_;
+};
+
+// NCCL connects the ranks in it.
+TEST(BackendGroup, CountsTheStartOfACollectiveAsAWait) {
+  BackendOptions options;
+  options.size = 2;
+  options.waits = std::make_shared<std::atomic<int>>(0);
+  const auto backend = c10::make_intrusive<Noting>(options.waits);
+  const auto made = make_backend_group(backend, options);
+  auto numbers = at::ones({2});
+  const auto sum = made->all_reduce_async(numbers);
+  const auto gathered = made->all_gather_async(numbers, {0, 1, 2});
+  EXPECT_EQ(backend->seen, std::vector<int>({1, 1}));
+  EXPECT_EQ(*options.waits, 0);
+}
+
 void fail_with(std::unique_ptr<Group>) { throw Error(Exit::data, "a file is torn"); }
 
 TEST(BackendGroup, ShutsDownAtItsEnd) {

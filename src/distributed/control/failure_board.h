@@ -15,7 +15,8 @@ namespace ddptrain {
 struct World;
 
 /// Where they can leave it. Nothing here throws: who cannot be reached says nothing. While it
-/// lives, a thread leaves a sign of this rank every second.
+/// lives, a thread leaves a sign of this rank every second, and ends the process with the cause
+/// where a counted call has waited for seconds after another rank posted its failure.
 class FailureBoard {
  public:
   virtual ~FailureBoard() = default;

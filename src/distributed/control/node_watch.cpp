@@ -23,6 +23,8 @@ constexpr auto kServer = "status of rank 0";  // and, in a second line, the fail
 constexpr auto kLookers = "lookers";          // how many ranks have begun to look for a cause
 constexpr int kMostLookers = 8;               // each reads the status of all nodes
 constexpr auto kPause = 250ms;                // between two reports in the table of the node
+constexpr auto kBlocked = 3s;                 // with a call that waits for a rank that has failed
+constexpr auto kServerStays = 2s;             // longer, while others read its store
 
 std::string node_key(std::int64_t node) { return fmt::format("status/{}", node); }
 
@@ -98,8 +100,22 @@ class NodeWatch {
     if (rank_ == 0 || table_->publishes()) publish_when_due();
     if (status.lost_peer)
       look_for_cause();
-    else if (status.waits && table_->cause())
-      state_->peer_has_failed = true;
+    else if (status.waits)
+      look_at_peers();
+    else
+      failed_.reset();
+  }
+
+  /// A call that waits for a rank that has failed may come back with an error, or after minutes:
+  /// NCCL connects ranks in a collective's first call, and tries for 59.5 s to reach one that
+  /// ended.
+  void look_at_peers() {
+    const auto cause = table_->cause();
+    if (!cause) return;
+    state_->peer_has_failed = true;
+    if (!failed_) failed_ = Clock::now();
+    if (Clock::now() - *failed_ < kBlocked + (rank_ == 0 ? kServerStays : 0s)) return;
+    end_process(failure_of(std::make_exception_ptr(PeerError(*cause)), rank_));
   }
 
   RankStatus own() const {
@@ -233,6 +249,7 @@ class NodeWatch {
   std::string host_;
   std::int64_t nodes_ = 1;
   Clock::time_point published_ = {}, looked_ = {};
+  std::optional<Clock::time_point> failed_;  // another rank, while this one waits
   bool asked_ = false;
   std::optional<bool> looks_;  // whether this rank is one of those that look
   std::vector<RankStatus> before_;

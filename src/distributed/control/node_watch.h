@@ -1,6 +1,7 @@
 // The thread of a rank that reports where the rank is, and that looks for the cause once a peer is
-// lost. The ranks of a node report in memory that they share (node_table.h); one of them publishes
-// that in the store each second, so that the store is called once per node.
+// lost. It ends the process where a call keeps waiting for a rank that has failed. The ranks of a
+// node report in memory that they share (node_table.h); one of them publishes that in the store
+// each second, so that the store is called once per node.
 #pragma once
 
 #include <atomic>

@@ -9,7 +9,9 @@
 #include <chrono>
 #include <thread>
 
+#include "accelerator/accelerator.h"
 #include "base/error.h"
+#include "distributed/torch_compat.h"
 #include "support/ranks.h"
 
 namespace ddptrain {
@@ -28,7 +30,7 @@ int unused_port() {
 }
 
 /// What each rank throws in the end, as the record of its failure.
-std::vector<Failure> failures(int size, const test::Play& body) {
+std::vector<Failure> failures(int size, const test::Play& body, const JoinOptions& options = {}) {
   std::vector<Failure> found(static_cast<std::size_t>(size));
   const int port = unused_port();
   std::vector<std::thread> threads;
@@ -40,7 +42,7 @@ std::vector<Failure> failures(int size, const test::Play& body) {
       topology.address = "127.0.0.1";
       topology.port = port;
       try {
-        auto world = join(topology, {});
+        auto world = join(topology, options);
         try {
           body(world);
         } catch (...) {
@@ -109,6 +111,54 @@ TEST(FailureBoard, TellsARankThatWaitsThatAnotherHasFailed) {
     });
     EXPECT_TRUE(seen) << failing;
   }
+}
+
+/// Waits for another rank in a call that does not come back, as the first collective of NCCL does
+/// where it connects to a rank that has ended.
+void wait_in_vain(const FailureBoard& board) {
+  const CountedWait counted(board.waits());
+  std::this_thread::sleep_for(std::chrono::minutes(1));
+}
+
+TEST(FailureBoardDeathTest, EndsARankWhoseCallKeepsWaitingForOneThatFailed) {
+  const auto run = [] {
+    failures(2, [](World& world) {
+      world.control->barrier();
+      if (world.rank == 1) throw Error(Exit::data, "it is torn", {"a.jpg"});
+      wait_in_vain(*world.board);
+    });
+  };
+  EXPECT_EXIT(run(), testing::ExitedWithCode(3), "^a.jpg: error: rank 1: it is torn\n$");
+}
+
+/// Whose groups rank 0 cannot connect.
+class HalfConnected final : public Accelerator {
+ public:
+  c10::DeviceType type() const override { return c10::kCPU; }
+  int count() const override { return 1; }
+  DeviceFacts facts(int) const override { return {}; }
+  bool peer_access(int, int) const override { return false; }
+  std::vector<std::pair<std::string, std::string>> versions() const override { return {}; }
+  void select(int) const override {}
+  void be_deterministic() const override {}
+  DeviceMemory memory(int) const override { return {}; }
+  void reset_peak_memory(int) const override {}
+  void empty_cache() const override {}
+  std::unique_ptr<DeviceGraph> capture(int, const DeviceWork&) const override { return nullptr; }
+  Backend process_group(const Store&, const BackendOptions& options, int) const override {
+    if (options.rank == 0) throw std::runtime_error("NCCL error: no memory\nframe #0");
+    std::this_thread::sleep_for(std::chrono::minutes(1));
+    return {};
+  }
+};
+
+TEST(FailureBoardDeathTest, EndsARankThatConnectsToOneThatCannot) {
+  const HalfConnected accelerator;
+  const JoinOptions options{.accelerator = &accelerator};
+  EXPECT_EXIT(failures(
+                  2, [](World&) {}, options),
+              testing::ExitedWithCode(4),
+              "^error: rank 0: rank 0 could not connect to the other ranks: NCCL error: no memory");
 }
 
 }  // namespace
