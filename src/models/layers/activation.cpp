@@ -30,6 +30,18 @@ at::Tensor elu(const at::Tensor& x) { return at::elu(x); }
 at::Tensor gelu(const at::Tensor& x) { return at::gelu(x); }
 at::Tensor quick_gelu(const at::Tensor& x) { return at::sigmoid(x.mul(1.702)).mul(x); }
 at::Tensor gelu_tanh(const at::Tensor& x) { return at::gelu(x, "tanh"); }
+
+/// In fp64 too, LibTorch's kernels of hard_swish and hard_sigmoid multiply by a sixth that was
+/// rounded to float, 3e-8 off: those of CUDA (ATen/native/cuda/ActivationHardswishKernel.cu and
+/// ActivationHardsigmoidKernel.cu) and the CPU's of the backward pass. fp64 is for comparisons of
+/// devices, so it takes exact operators.
+bool rounds_a_sixth(const at::Tensor& x) { return x.scalar_type() == at::kDouble; }
+at::Tensor hard_sigmoid(const at::Tensor& x) {
+  return rounds_a_sixth(x) ? x.add(3).clamp(0, 6).div(6) : at::hardsigmoid(x);
+}
+at::Tensor hard_swish(const at::Tensor& x) {
+  return rounds_a_sixth(x) ? x.mul(x.add(3).clamp(0, 6)).div(6) : at::hardswish(x);
+}
 at::Tensor unchanged(const at::Tensor& x) { return x; }
 
 /// In the order of the enum.
@@ -40,8 +52,8 @@ constexpr std::array<NamedActivation, 15> kActivations{{{"relu", at::relu},
                                                         {"silu", at::silu},
                                                         {"swish", at::silu},
                                                         {"mish", at::mish},
-                                                        {"hard_swish", at::hardswish},
-                                                        {"hard_sigmoid", at::hardsigmoid},
+                                                        {"hard_swish", hard_swish},
+                                                        {"hard_sigmoid", hard_sigmoid},
                                                         {"relu6", at::relu6},
                                                         {"sigmoid", at::sigmoid},
                                                         {"tanh", at::tanh},
