@@ -65,8 +65,9 @@ def texts(options, goals):
     layers, length, batch, steps = (1, 64, 2, 3) if options.small else (12, 1024, 16, 60)
     half = "bf16" if options.device == "cuda" else "fp32"
     words = [f"model={{type: gpt2, n_layer: {layers}, embd_pdrop: 0, attn_pdrop: 0, resid_pdrop: 0}}", "train.clip=null",
-             f"data.train={options.work}/train.tokens", f"data.valid={options.work}/valid.tokens", f"data.blocks.length={length}", "metrics=[perplexity]",
-             "checkpoint.keep_best=null", f"train.precision={half}"]
+             f"data.train={options.work}/train.tokens", f"data.valid={options.work}/valid.tokens",
+             f"data.blocks.length={length}", "metrics=[perplexity]", "checkpoint.keep_best=null",
+             f"train.precision={half}"]
     return Row(recipe("gpt2-small"), words, ["--model", "gpt2", "--size", str(length), "--layers", str(layers),
                                              "--input", "tokens", "--precision", half], batch, steps, goals)
 
@@ -239,15 +240,18 @@ def arguments():
     return options
 
 
-def append(options, lines):
+def append(options, line, is_first):
+    """Each row as it is measured: what ends the script takes no figure away."""
     with open(options.results, "a", encoding="utf-8") as file:
-        file.write(f"\n## {device_name(options)}, {time.strftime('%Y-%m-%d', time.gmtime())}\n\n"
-                   f"Medians of {options.pairs} interleaved runs{''.join(', ' + word for word in options.set)}.\n\n{HEADER}\n"
-                   + "\n".join(lines) + "\n")
+        if is_first:
+            settings = "".join(", " + word for word in options.set)
+            file.write(f"\n## {device_name(options)}, {time.strftime('%Y-%m-%d', time.gmtime())}\n\n"
+                       f"Medians of {options.pairs} interleaved runs{settings}.\n\n{HEADER}\n")
+        file.write(line + "\n")
 
 
 def main():
-    options, begun, lines = arguments(), time.monotonic(), []
+    options, begun, count = arguments(), time.monotonic(), 0
     with tempfile.TemporaryDirectory(prefix="gpu-bench-") as options.work:
         options.images = ""
         known = rows(options)
@@ -264,10 +268,11 @@ def main():
             if time.monotonic() - begun > options.seconds:
                 print(f"| {name} | not begun: {options.seconds:.0f} s are over | | | | |", flush=True)
                 continue
-            lines.append(line_of(name, known[name], measure(options, known[name])))
-            print(lines[-1], flush=True)
-    if lines and not options.small:
-        append(options, lines)
+            line = line_of(name, known[name], measure(options, known[name]))
+            print(line, flush=True)
+            if not options.small:
+                append(options, line, count == 0)
+            count += 1
 
 
 if __name__ == "__main__":

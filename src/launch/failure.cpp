@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -123,6 +124,19 @@ LastWords& last_words() {
   std::abort();
 }
 
+/// "rank 3: cannot read 'x'", "rank 3, all_reduce of the gradients group: ...": another rank passed
+/// it on.
+bool names_a_rank(const std::string& message) {
+  constexpr std::string_view kRank = "rank ";
+  return message.starts_with(kRank) && message.size() > kRank.size() &&
+         std::isdigit(static_cast<unsigned char>(message[kRank.size()])) != 0;
+}
+
+std::string as_of(const Failure& cause) {
+  return names_a_rank(cause.message) ? cause.message
+                                     : fmt::format("rank {}: {}", cause.rank, cause.message);
+}
+
 bool has_content(const std::string& path) {
   std::error_code none;
   return std::filesystem::file_size(path, none) > 0 && !none;
@@ -142,8 +156,7 @@ OutOfMemory::OutOfMemory(std::string phase, std::string asked)
       phase_(std::move(phase)),
       asked_(std::move(asked)) {}
 
-PeerError::PeerError(const Failure& cause)
-    : Error(cause.code, fmt::format("rank {}: {}", cause.rank, cause.message), cause.place) {}
+PeerError::PeerError(const Failure& cause) : Error(cause.code, as_of(cause), cause.place) {}
 
 Failure failure_of(std::exception_ptr error, int rank) {
   Failure failure{rank, seconds_now(), Exit::bug, "", {}};

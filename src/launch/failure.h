@@ -29,7 +29,7 @@ inline constexpr const char* kPeerEnded = "another rank has ended; its own messa
 class PeerError : public Error {
  public:
   explicit PeerError(const std::string& message) : Error(Exit::device, message) {}
-  /// With the code and the words of the rank that was the cause.
+  /// With the code, the number and the words of the rank that was the cause.
   explicit PeerError(const Failure& cause);
 };
 

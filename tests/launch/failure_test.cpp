@@ -141,6 +141,15 @@ TEST(UncaughtDeathTest, IsExplainedByTheFailureOfAnotherRank) {
               "rank 1: a bug");
 }
 
+// What rank 1 reports was the reason of rank 3.
+TEST(PeerErrors, NameOneRank) {
+  EXPECT_STREQ(PeerError(Failure{1, 1, Exit::data, "it is torn", {}}).what(), "rank 1: it is torn");
+  for (const std::string passed_on : {"rank 3: it is torn", "rank 12, all_reduce: it has ended"})
+    EXPECT_EQ(std::string(PeerError(Failure{1, 1, Exit::data, passed_on, {}}).what()), passed_on);
+  EXPECT_STREQ(PeerError(Failure{1, 1, Exit::data, "rank correlation of one row", {}}).what(),
+               "rank 1: rank correlation of one row");
+}
+
 // Two groups of NCCL lose the same peer, each in a thread of its own.
 TEST(UncaughtDeathTest, IsReportedOnce) {
   const auto lose_twice = [] {
