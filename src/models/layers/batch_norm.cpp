@@ -47,8 +47,9 @@ FourTensors backward_in_parts(const at::Tensor& gradient, const at::Tensor& inpu
                               const Maybe& running_mean, const Maybe& running_var,
                               const at::Tensor& mean, const at::Tensor& inverse, bool relu,
                               bool adds, bool training, bool wants_input, double eps) {
-  const auto masked = (relu ? at::threshold_backward(gradient, output, 0) : gradient)
-                          .contiguous(input.suggest_memory_format());
+  const auto masked =
+      relu ? at::threshold_backward(gradient, output, 0).contiguous(input.suggest_memory_format())
+           : gradient;
   const bool scales = weight && weight->defined();
   const auto [dx, dw, db] =
       at::native_batch_norm_backward(masked, input, weight, running_mean, running_var, mean,
