@@ -24,8 +24,8 @@ struct Tolerance {
   double distance;
 };
 
-/// ||far - near|| / ||near||, both in double on the host; where `near` is less than 1e-6 of
-/// `whole`, it is rounding, and `whole` 1e-6 is what counts.
-double relative_distance(const at::Tensor& far, const at::Tensor& near, double whole = 0);
+/// ||far - near|| / ||near||, both in double on the host. Of the difference, `rounding` is left
+/// out.
+double relative_distance(const at::Tensor& far, const at::Tensor& near, double rounding = 0);
 
 }  // namespace ddptrain::gpu

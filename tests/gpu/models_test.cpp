@@ -4,7 +4,10 @@
 #include <ATen/ops/randint.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <ostream>
 #include <set>
 
 #include "gpu/device.h"
@@ -119,8 +122,8 @@ ModelContext data_for(const std::string& name) {
   return context;
 }
 
-std::vector<at::Tensor> inputs_for(const std::string& name) {
-  const auto generator = test::seeded(7);
+std::vector<at::Tensor> inputs_for(const std::string& name, std::uint64_t seed) {
+  const auto generator = test::seeded(seed);
   if (is_of_texts(name)) return {test::three_texts()};
   if (is_of_tables(name))
     return {at::randint(4, {3, 2}, generator, at::kLong),
@@ -129,18 +132,29 @@ std::vector<at::Tensor> inputs_for(const std::string& name) {
   return {at::randn({3, 3, side_of(name), side_of(name)}, generator, at::kDouble)};
 }
 
+/// Parameters that start at zero, or next to it: the head of a vision transformer, scales of
+/// layers. With them most gradients would be zero on every device.
+void draw_what_is_almost_zero(const Model& model) {
+  const auto generator = test::seeded(11);
+  for (const auto& [name, tensor] : model.named_parameters())
+    if (tensor.numel() > 0 && tensor.abs().max().item<double>() < 1e-3)
+      tensor.detach().copy_(at::randn(tensor.sizes(), generator).mul_(0.1));
+}
+
 struct StepResult {
   at::Tensor output;
   std::vector<NamedTensor> gradients;  // on the host
 };
 
-StepResult step_on(const std::string& name, c10::Device where, at::ScalarType type) {
+StepResult step_on(c10::Device where, at::ScalarType type, const std::string& name,
+                   std::uint64_t seed) {
   auto recipe = small_options().value(name, json::object());
   recipe["type"] = name;
   const auto model = test::make_model(recipe, data_for(name));
+  draw_what_is_almost_zero(*model);
   model->to(where, type);
   std::vector<at::Tensor> inputs;
-  for (const auto& input : inputs_for(name))
+  for (const auto& input : inputs_for(name, seed))
     inputs.push_back(input.to(where, input.is_floating_point() ? type : input.scalar_type()));
   const auto output = model->run(inputs, test::training(3, 5));
   loss_of(output).backward();
@@ -152,6 +166,50 @@ StepResult step_on(const std::string& name, c10::Device where, at::ScalarType ty
   return result;
 }
 
+/// An element of a gradient is a sum over n places of images. Each summand is rounded, by epsilon
+/// next to its own size, so that the sum is off by epsilon * sqrt(n) next to theirs, even where
+/// they cancel: the gradient of a bias before batch norm is zero, and all that is computed of it is
+/// this. As a share of the whole gradient it is an upper bound.
+double rounding_of_sums(at::ScalarType type) {
+  const double places = 3 * 64 * 64;
+  const double epsilon = type == at::kDouble ? std::numeric_limits<double>::epsilon()
+                                             : std::numeric_limits<float>::epsilon();
+  return epsilon * std::sqrt(places);
+}
+
+/// Of a step from that of the CPU in fp64.
+struct StepDistance {
+  double output = 0, gradients = 0;  // the largest of a gradient
+  std::string farthest = {};         // that gradient
+
+  bool is_within(double output_bound, double gradients_bound) const {
+    return output <= output_bound && gradients <= gradients_bound;
+  }
+};
+
+StepDistance distance(const StepResult& step, at::ScalarType type, const StepResult& exact) {
+  EXPECT_EQ(step.gradients.size(), exact.gradients.size());
+  double whole = 0;
+  for (const auto& [name, gradient] : exact.gradients)
+    if (gradient.defined()) whole = std::hypot(whole, gradient.norm().item<double>());
+  StepDistance all{.output = relative_distance(step.output, exact.output)};
+  for (std::size_t i = 0; i < exact.gradients.size(); ++i) {
+    const auto& [name, gradient] = exact.gradients[i];
+    EXPECT_EQ(step.gradients[i].tensor.defined(), gradient.defined()) << name;
+    if (!gradient.defined() || !step.gradients[i].tensor.defined()) continue;
+    const double one =
+        relative_distance(step.gradients[i].tensor, gradient, rounding_of_sums(type) * whole);
+    if (one <= all.gradients || std::isnan(all.gradients)) continue;
+    all.gradients = one;
+    all.farthest = name;
+  }
+  return all;
+}
+
+std::ostream& operator<<(std::ostream& out, const StepDistance& of) {
+  return out << "output " << of.output << ", gradients " << of.gradients << " " << of.farthest;
+}
+
 std::vector<std::string> networks() {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < catalog<Model>().size(); ++i)
@@ -161,35 +219,41 @@ std::vector<std::string> networks() {
 
 class EveryNetwork : public testing::TestWithParam<std::string> {
  protected:
-  void expect_the_step_of_the_cpu(const Tolerance& tolerance) const {
-    const auto near = step_on(GetParam(), at::kCPU, tolerance.type);
-    const auto far = step_on(GetParam(), device(), tolerance.type);
-    EXPECT_LE(relative_distance(far.output, near.output), tolerance.distance) << "output";
-    ASSERT_EQ(far.gradients.size(), near.gradients.size());
-    double whole = 0;
-    for (const auto& [name, gradient] : near.gradients)
-      if (gradient.defined()) whole = std::hypot(whole, gradient.norm().item<double>());
-    for (std::size_t i = 0; i < near.gradients.size(); ++i) {
-      const auto& [name, gradient] = near.gradients[i];
-      ASSERT_EQ(far.gradients[i].tensor.defined(), gradient.defined()) << name;
-      if (!gradient.defined()) continue;
-      EXPECT_LE(relative_distance(far.gradients[i].tensor, gradient, whole), tolerance.distance)
-          << name;
-    }
+  static StepResult step(c10::Device where, at::ScalarType type, std::uint64_t seed) {
+    return step_on(where, type, GetParam(), seed);
   }
 };
 
-// In fp64 the sums of a device run in another order, and no more.
-TEST_P(EveryNetwork, MakesTheStepOfTheCpuInDoublePrecision) {
-  if (is_large(GetParam()) && !takes_large_networks()) GTEST_SKIP() << "DDPTRAIN_LONG=1";
-  expect_the_step_of_the_cpu({at::kDouble, 1e-9});
+constexpr std::uint64_t kFirstSeed = 7, kTries = 4;
+
+/// Whether a device's fp32 is about as far from fp64 as the CPU's: eight times, since cuDNN's
+/// transforms round more often than sums. Where one unit falls to the other side of a corner of
+/// ReLU, gradients move by up to some per cent, in few inputs; a kernel that is wrong is wrong in
+/// all of them. So other inputs are tried, and the CPU's largest distance so far is what counts.
+template <class Step>
+testing::AssertionResult is_as_near_as_the_cpu(const StepResult& first, Step step) {
+  StepDistance cpu;
+  auto result = testing::AssertionFailure();
+  for (auto seed = kFirstSeed; seed < kFirstSeed + kTries; ++seed) {
+    const auto exact = seed == kFirstSeed ? first : step(at::kCPU, at::kDouble, seed);
+    const auto near = distance(step(at::kCPU, at::kFloat, seed), at::kFloat, exact);
+    const auto far = distance(step(device(), at::kFloat, seed), at::kFloat, exact);
+    cpu.output = std::max(cpu.output, near.output);
+    cpu.gradients = std::max(cpu.gradients, near.gradients);
+    if (far.is_within(8 * cpu.output + 1e-4, 8 * cpu.gradients + 1e-4))
+      return testing::AssertionSuccess();
+    result << far << "; the CPU: " << near << "\n";
+  }
+  return result;
 }
 
-// In fp32 a unit near the corner of a ReLU may fall to its other side, which moves a gradient by
-// some per cent.
-TEST_P(EveryNetwork, MakesTheStepOfTheCpuInSinglePrecision) {
+// In fp64 the sums of a device run in another order, and no more.
+TEST_P(EveryNetwork, MakesTheStepOfTheCpu) {
   if (is_large(GetParam()) && !takes_large_networks()) GTEST_SKIP() << "DDPTRAIN_LONG=1";
-  expect_the_step_of_the_cpu({at::kFloat, 5e-2});
+  const auto exact = step(at::kCPU, at::kDouble, kFirstSeed);
+  const auto far = distance(step(device(), at::kDouble, kFirstSeed), at::kDouble, exact);
+  EXPECT_TRUE(far.is_within(1e-9, 1e-9)) << "fp64: " << far;
+  EXPECT_TRUE(is_as_near_as_the_cpu(exact, step)) << "fp32";
 }
 
 INSTANTIATE_TEST_SUITE_P(Catalog, EveryNetwork, testing::ValuesIn(networks()),
