@@ -158,7 +158,7 @@ TEST(FailureBoardDeathTest, EndsARankThatConnectsToOneThatCannot) {
   EXPECT_EXIT(failures(
                   2, [](World&) {}, options),
               testing::ExitedWithCode(4),
-              "^error: rank 0: rank 0 could not connect to the other ranks: NCCL error: no memory");
+              "^error: rank 0 could not connect to the other ranks: NCCL error: no memory");
 }
 
 }  // namespace

@@ -19,6 +19,16 @@ BlockCounts blocks_for(std::int64_t rows) {
   return {std::min(rows, processors() * kOfAProcessor)};
 }
 
+VocabularyArguments arguments_of(const at::Tensor& scores, std::int64_t vocabulary,
+                                 double label_smoothing, double z_loss, double soft_cap) {
+  return {scores.size(0),
+          static_cast<int>(vocabulary),
+          static_cast<int>(scores.size(1)),
+          label_smoothing,
+          z_loss,
+          soft_cap};
+}
+
 std::tuple<at::Tensor, at::Tensor> values_on_cuda(const at::Tensor& scores,
                                                   const at::Tensor& labels, std::int64_t vocabulary,
                                                   double label_smoothing, double z_loss,
@@ -32,12 +42,7 @@ std::tuple<at::Tensor, at::Tensor> values_on_cuda(const at::Tensor& scores,
   const auto values = at::empty({scores.size(0)}, scores.options().dtype(type)),
              normalizers = at::empty_like(values);
   const auto places = labels.contiguous();
-  VocabularyArguments arguments{scores.size(0),
-                                static_cast<int>(vocabulary),
-                                static_cast<int>(scores.size(1)),
-                                label_smoothing,
-                                z_loss,
-                                soft_cap};
+  auto arguments = arguments_of(scores, vocabulary, label_smoothing, z_loss, soft_cap);
   const void* from = scores.const_data_ptr();
   const void* of = places.const_data_ptr<std::int64_t>();
   void* to = values.mutable_data_ptr();
@@ -61,12 +66,7 @@ at::Tensor& slopes_on_cuda(at::Tensor& scores, const at::Tensor& labels,
   }
   const auto places = labels.contiguous(), sums = normalizers.contiguous(),
              factors = each.to(normalizers.scalar_type()).contiguous();
-  VocabularyArguments arguments{scores.size(0),
-                                static_cast<int>(vocabulary),
-                                static_cast<int>(scores.size(1)),
-                                label_smoothing,
-                                z_loss,
-                                soft_cap};
+  auto arguments = arguments_of(scores, vocabulary, label_smoothing, z_loss, soft_cap);
   void* to = scores.mutable_data_ptr();
   const void* of = places.const_data_ptr<std::int64_t>();
   const void* about = sums.const_data_ptr();
