@@ -28,6 +28,7 @@ struct ForecastRow {
   double seconds = 0, compute = 0;
   double network = 0, loader = 0;  // shares
   double bytes = 0;
+  Mode mode = Mode::none;
 
   double samples_per_second() const { return static_cast<double>(batch.global) / seconds; }
 };
@@ -43,22 +44,20 @@ double tokens_of_sample(const DataSize& data) {
   return static_cast<double>(data.tokens->read) / static_cast<double>(data.training);
 }
 
-Sharding recipe_sharding(const Recipe& recipe) {
-  return sharding_of(names(recipe.parallel.mode)[static_cast<std::size_t>(recipe.parallel.mode)]);
-}
-
 std::string arithmetic_of(const Recipe& recipe) {
   const auto precision = recipe.train.precision.value.value_or(Precision::bf16);
   return std::string(names(precision)[static_cast<std::size_t>(precision)]);
 }
 
-double bytes_of_device(const ForecastRun& run, const BatchPlan& batch) {
-  return device_bytes(
-      memory_parts(run.facts, run.recipe.parallel.shard, run.planned.micro, batch.micro),
-      recipe_sharding(run.recipe), batch.devices);
+MemoryParts parts_of(const ForecastRun& run, const BatchPlan& batch) {
+  return memory_parts(run.facts, run.recipe.parallel.shard, run.planned.micro, batch.micro);
 }
 
-Work work_of(const ForecastRun& run, const BatchPlan& batch) {
+double bytes_of_device(const ForecastRun& run, const BatchPlan& batch, Mode mode) {
+  return device_bytes(parts_of(run, batch), sharding_of(name_of(mode)), batch.devices);
+}
+
+Work work_of(const ForecastRun& run, const BatchPlan& batch, Mode mode) {
   const auto& facts = run.facts;
   const auto& parallel = run.recipe.parallel;
   const auto gradients = static_cast<double>(facts.gradient_bytes);
@@ -71,7 +70,7 @@ Work work_of(const ForecastRun& run, const BatchPlan& batch) {
   work.recomputes = run.recipe.train.recompute == Recompute::blocks;
   work.convolves = run.convolves;
   work.arithmetic = arithmetic_of(run.recipe);
-  work.sharding = recipe_sharding(run.recipe);
+  work.sharding = sharding_of(name_of(mode));
   work.pieces =
       work.sharding >= Sharding::gradients
           ? unit_pieces(wire, std::max<std::int64_t>(1, std::ssize(facts.blocks)))
@@ -83,14 +82,18 @@ Work work_of(const ForecastRun& run, const BatchPlan& batch) {
 }
 
 ForecastRow row_of(const ForecastRun& run, const KnownMachine& machine, const BatchPlan& batch) {
-  const auto work = work_of(run, batch);
+  auto mode = run.recipe.parallel.mode;
+  if (is_chosen_by_a_run(mode))
+    mode = mode_with_room(parts_of(run, batch), batch.devices, machine.memory.value);
+  const auto work = work_of(run, batch, mode);
   const auto step = forecast_step(machine, work, batch.devices, sample_seconds(machine, work));
   return {batch,
           step.seconds,
           step.compute,
           step.share(step.network + step.jitter),
           step.share(step.loader),
-          bytes_of_device(run, batch)};
+          bytes_of_device(run, batch, mode),
+          mode};
 }
 
 ForecastRow row_of(const ForecastRun& run, const std::vector<MeasuredStep>& measured,
@@ -106,7 +109,8 @@ ForecastRow row_of(const ForecastRun& run, const std::vector<MeasuredStep>& meas
           step.passes + step.update,
           step.communication / seconds,
           step.loader / seconds,
-          bytes_of_device(run, batch)};
+          bytes_of_device(run, batch, run.recipe.parallel.mode),
+          run.recipe.parallel.mode};
 }
 
 std::string table_text(const ForecastRun& run, const std::vector<ForecastRow>& rows,
@@ -116,6 +120,8 @@ std::string table_text(const ForecastRun& run, const std::vector<ForecastRow>& r
                                                "efficiency", "network", "loader", "memory/device",
                                                "epoch"}};
   if (tokens > 0) cells[0].insert(cells[0].begin() + 4, "tokens/s");
+  const bool modes = is_chosen_by_a_run(run.recipe.parallel.mode);
+  if (modes) cells[0].insert(cells[0].begin() + 1, "mode");
   const auto& first =
       *std::ranges::min_element(rows, {}, [](const ForecastRow& row) { return row.batch.devices; });
   const auto per_device = [](const ForecastRow& row) {
@@ -135,6 +141,7 @@ std::string table_text(const ForecastRun& run, const std::vector<ForecastRow>& r
             ? format_seconds(static_cast<double>(run.data.training) / row.samples_per_second())
             : "-"};
     if (tokens > 0) line.insert(line.begin() + 4, rate_text(tokens * row.samples_per_second()));
+    if (modes) line.emplace(line.begin() + 1, name_of(row.mode));
     cells.push_back(std::move(line));
   }
   return join(table_lines(cells, columns), "\n") + "\n";

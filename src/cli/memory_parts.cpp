@@ -1,5 +1,7 @@
 #include "cli/memory_parts.h"
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "recipe/mode.h"
 
@@ -23,6 +25,17 @@ MemoryParts memory_parts(const ModelFacts& facts, const ShardSpec& shard, std::i
     parts.cast = static_cast<double>(facts.cast) / all;
   }
   return parts;
+}
+
+Mode mode_with_room(const MemoryParts& parts, std::int64_t devices, double bytes) {
+  if (devices == 1) return mode_of_one_device();
+  const auto needed = [&](Mode mode) {
+    return device_bytes(parts, sharding_of(name_of(mode)), devices);
+  };
+  const auto modes = modes_of_ranks();
+  const auto first =
+      std::ranges::find_if(modes, [&](Mode mode) { return leaves_room(needed(mode), bytes); });
+  return first != modes.end() ? *first : *std::ranges::min_element(modes, {}, needed);
 }
 
 std::string memory_of_modes(const MemoryParts& parts, std::int64_t devices) {

@@ -14,6 +14,10 @@ namespace ddptrain {
 MemoryParts memory_parts(const ModelFacts& facts, const ShardSpec& shard, std::int64_t known,
                          std::int64_t micro);
 
+/// What `parallel.mode: auto` comes to on `devices` that have so many bytes each: the first of the
+/// modes of ranks in which a step leaves room there, else the one that needs least.
+Mode mode_with_room(const MemoryParts& parts, std::int64_t devices, double bytes);
+
 /// "ddp 1.2 GiB, zero1 800 MiB, zero2 ..., fsdp ...": the most on each of several devices.
 std::string memory_of_modes(const MemoryParts& parts, std::int64_t devices);
 

@@ -268,11 +268,14 @@ class Plan {
                      plural(batch_.micro, "sample"), format_bytes(facts.step.activations),
                      part("logits", facts.step.logits)));
     if (has_ranks(recipe_.parallel.mode) && batch_.devices > 1)
-      line("modes",
-           fmt::format("the most on each of {} devices by 'parallel.mode': {}", batch_.devices,
-                       memory_of_modes(
-                           memory_parts(facts, recipe_.parallel.shard, batch_.micro, batch_.micro),
-                           batch_.devices)));
+      line(
+          "modes",
+          fmt::format(
+              "the most on each of {} devices by 'parallel.mode': {}{}", batch_.devices,
+              memory_of_modes(
+                  memory_parts(facts, recipe_.parallel.shard, batch_.micro, batch_.micro),
+                  batch_.devices),
+              is_chosen_by_a_run(recipe_.parallel.mode) ? "; auto takes the first that fits" : ""));
     if (const auto& other = facts.recomputed)
       line("recompute",
            fmt::format("'train.recompute: blocks' would need {} at most, activations {}",

@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/error.h"
 #include "base/output/log.h"
 #include "distributed/sharding/shards.h"
 #include "distributed/window_numbers.h"
@@ -61,7 +62,10 @@ std::unique_ptr<Engine> make_engine(Mode mode, const ModelFactory& factory,
       return make_zero2_engine(factory, options, world);
     case Mode::fsdp:
       return make_fsdp_engine(factory, options, world);
+    case Mode::automatic:
+      break;
   }
+  DDP_CHECK(mode != Mode::automatic, "a mode is chosen before its engine is made");
   return {};
 }
 

@@ -20,6 +20,8 @@ double device_bytes(const MemoryParts& parts, Sharding sharding, std::int64_t de
          parts.rest;
 }
 
+bool leaves_room(double bytes, double all) { return bytes <= 0.9 * all; }
+
 double checkpoint_seconds(const MemoryParts& parts) {
   return (parts.weights + parts.optimizer + parts.average) / common_constants().digest.value;
 }

@@ -25,6 +25,10 @@ struct MemoryParts {
 /// another type.
 double device_bytes(const MemoryParts& parts, Sharding sharding, std::int64_t devices);
 
+/// Whether a tenth of a device's memory of `all` bytes stays free, which is what nothing here
+/// counts: libraries, what an allocator cannot give out.
+bool leaves_room(double bytes, double all);
+
 /// Of one process that writes weights, the optimizer's state and averages, and digests them.
 double checkpoint_seconds(const MemoryParts& parts);
 

@@ -16,5 +16,17 @@ TEST(Mode, HasRanksOrReplicasOrOneDevice) {
   EXPECT_TRUE(has_replicas(Mode::dp));
 }
 
+/// `auto` may become a mode that shares, and is none.
+TEST(Mode, AutoMayHaveShards) {
+  EXPECT_TRUE(has_ranks(Mode::automatic));
+  EXPECT_FALSE(has_shards(Mode::automatic));
+  EXPECT_FALSE(has_units(Mode::automatic));
+  EXPECT_TRUE(may_have_shards(Mode::automatic));
+  EXPECT_TRUE(may_have_units(Mode::automatic));
+  EXPECT_FALSE(may_have_shards(Mode::ddp));
+  EXPECT_FALSE(may_have_units(Mode::zero1));
+  EXPECT_EQ(compared_modes(Mode::automatic), std::vector{Mode::ddp});
+}
+
 }  // namespace
 }  // namespace ddptrain

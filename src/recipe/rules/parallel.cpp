@@ -112,11 +112,11 @@ void time_outs_have_ranks(const RuleContext& rule) {
 /// What mode ddp can do to gradients on their way.
 void sharded_gradients_travel_whole(const RuleContext& rule) {
   const auto& [mode, comm] = std::pair(rule.recipe.parallel.mode, rule.recipe.parallel.ddp.comm);
-  if (has_shards(mode) && comm.power_sgd)
+  if (may_have_shards(mode) && comm.power_sgd)
     rule.error("parallel.ddp.comm.power_sgd",
                "each rank gets the sums of a slice, of which PowerSGD makes none; only mode ddp "
                "compresses gradients");
-  if (has_units(mode) && comm.dtype)
+  if (may_have_units(mode) && comm.dtype)
     rule.error("parallel.ddp.comm.dtype",
                "zero2 and fsdp sum gradients in the type that they have; only ddp and zero1 round "
                "them on their way");
@@ -124,9 +124,9 @@ void sharded_gradients_travel_whole(const RuleContext& rule) {
 
 void shards_are_of_units(const RuleContext& rule) {
   const auto& parallel = rule.recipe.parallel;
-  if (!parallel.shard.group.automatic() && !has_units(parallel.mode))
+  if (!parallel.shard.group.automatic() && !may_have_units(parallel.mode))
     rule.error("parallel.shard.group", "only zero2 and fsdp share among groups of ranks");
-  if (parallel.shard.reduce != ShardReduce::each && !has_units(parallel.mode))
+  if (parallel.shard.reduce != ShardReduce::each && !may_have_units(parallel.mode))
     rule.error("parallel.shard.reduce",
                "only zero2 and fsdp sum gradients after each micro-batch; the other modes do after "
                "the last one");

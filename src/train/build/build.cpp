@@ -27,13 +27,13 @@
 #include "recipe/optimizer_options.h"
 #include "sources/classes.h"
 #include "sources/sampler.h"
+#include "train/build/chosen_mode.h"
 #include "train/build/flops.h"
 #include "train/build/micro_batch.h"
 #include "train/build/numerics.h"
 #include "train/build/scores.h"
 #include "train/build/shapes.h"
 #include "train/build/splits.h"
-#include "train/build/weights_memory.h"
 #include "train/stages.h"
 #include "train/step/sharded_optimizer.h"
 #include "train/step/swa.h"
@@ -367,8 +367,13 @@ std::unique_ptr<Training> build(const TrainingPlan& plan, World& world,
   auto scores = build_scores(recipe, *t.data);
   t.loss = std::move(scores.loss);
   t.metrics = std::move(scores.metrics);
-  t.engine = with_weights(
-      [&] { return build_engine(plan.recipe, plan.placement, world, t.data->facts(), t.length); });
+  const auto& facts = t.data->facts();
+  build_engine_that_fits(t, recipe,
+                         {model_factory(recipe, facts),
+                          [&](const Recipe& chosen) {
+                            return build_engine(chosen, plan.placement, world, facts, t.length);
+                          }},
+                         alive);
   if (plan.trains) take_optimization(t, build_optimization(plan, recipe, *t.engine, t.length));
   if (plan.trains) t.callbacks = build_callbacks(recipe);
   t.ema = build_average(recipe, *t.engine);

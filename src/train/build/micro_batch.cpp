@@ -46,11 +46,11 @@ std::int64_t values(const Batch& batch) {
 }
 
 /// Room for two tensors for each parameter, as Adam keeps; nothing where the state is there.
-std::vector<at::Tensor> room_for_state(const Training& t) {
+std::vector<at::Tensor> room_for_state(Training& t) {
   std::vector<at::Tensor> room;
   if (t.optimizer && !t.optimizer->state().empty()) return room;
-  for (const auto& [name, parameter] : t.engine->model().named_parameters())
-    for (int i = 0; i < 2; ++i) room.push_back(at::empty_like(parameter.detach()));
+  for (const auto& [name, master] : t.engine->masters())
+    for (int i = 0; i < 2; ++i) room.push_back(at::empty_like(master.detach()));
   return room;
 }
 

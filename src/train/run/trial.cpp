@@ -11,12 +11,12 @@
 #include "data/tokens/token_dataset.h"
 #include "distributed/engine.h"
 #include "distributed/world.h"
-#include "models/blocks.h"
 #include "models/stored_state.h"
 #include "optim/ema.h"
 #include "recipe/eval_splits.h"
 #include "sources/sampler.h"
 #include "train/build/batch_norm_rows.h"
+#include "train/build/block_sizes.h"
 #include "train/build/build.h"
 #include "train/build/flops.h"
 #include "train/build/numerics.h"
@@ -136,35 +136,17 @@ bool is_frozen(const TrainingStage& stage, const std::string& name) {
   return std::find(frozen.begin(), frozen.end(), name) != frozen.end();
 }
 
-std::int64_t elements_of(const Module& module) {
-  std::int64_t elements = 0;
-  for (const auto& named : module.named_parameters()) elements += named.tensor.numel();
-  return elements;
-}
-
-/// That zero2 and fsdp send in autocast's type.
-std::int64_t cast_elements_of(const Module& block) {
-  std::int64_t elements = 0;
-  for (const auto& [path, module] : block.modules())
-    for (const auto& parameter : module->autocast_parameters())
-      if (parameter.defined()) elements += parameter.numel();
-  return elements;
-}
-
 void count_parameters(const Training& t, ModelFacts& facts) {
-  const bool casts = travelling_type(numerics(t.recipe)).has_value();
   for (const auto& [name, tensor] : t.engine->model().named_parameters()) {
     facts.parameters += tensor.numel();
     if (!is_frozen(t.stages.front(), name)) facts.training += tensor.numel();
     if (!is_frozen(widest_stage(t), name))
       facts.gradient_bytes += static_cast<std::int64_t>(tensor.nbytes());
   }
-  facts.root = facts.parameters;
-  for (const auto* block : blocks_in(t.engine->model())) {
-    facts.root -= elements_of(*block);
-    facts.largest = std::max(facts.largest, elements_of(*block));
-    if (casts) facts.cast += cast_elements_of(*block);
-  }
+  const auto sizes = block_sizes(t.engine->model());
+  facts.root = sizes.root;
+  facts.largest = sizes.largest;
+  if (travelling_type(numerics(t.recipe))) facts.cast = sizes.cast;
 }
 
 std::vector<std::vector<std::int64_t>> shapes_of(const std::vector<at::Tensor>& tensors) {

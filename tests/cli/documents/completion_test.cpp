@@ -107,9 +107,10 @@ TEST_P(Completion, ComponentsOfAKind) {
 TEST_P(Completion, KeysOfOverrides) {
   EXPECT_THAT(after("ddptrain run one.yaml optimizer.lr_b"), ElementsAre("optimizer.lr_batch="));
   EXPECT_THAT(after("ddptrain run one.yaml parallel.mode="),
-              ElementsAre(value("parallel.mode", "ddp"), value("parallel.mode", "dp"),
-                          value("parallel.mode", "fsdp"), value("parallel.mode", "none"),
-                          value("parallel.mode", "zero1"), value("parallel.mode", "zero2")));
+              ElementsAre(value("parallel.mode", "auto"), value("parallel.mode", "ddp"),
+                          value("parallel.mode", "dp"), value("parallel.mode", "fsdp"),
+                          value("parallel.mode", "none"), value("parallel.mode", "zero1"),
+                          value("parallel.mode", "zero2")));
   EXPECT_THAT(after("ddptrain run one.yaml train.clip="), Contains(value("train.clip", "norm")));
 }
 
