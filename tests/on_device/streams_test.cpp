@@ -102,6 +102,25 @@ TEST_F(SimulatedStream, ShowsACopyToTheHostAfterItsEvent) {
   EXPECT_EQ(sum(host), 3);
 }
 
+// There and back over the host, which waits for nothing: only the order of streams counts.
+TEST_F(SimulatedStream, BringsBackWhatAnotherHasCopiedToTheHost) {
+  for (const bool waits : {true, false}) {
+    const auto there = at::full({3}, 2.0, at::TensorOptions(at::kDouble).device(device_));
+    const auto host = pinned(0);
+    host.copy_(there, /*non_blocking=*/true);
+    event_.record(main_);
+    {
+      const c10::StreamGuard on(side_);
+      if (waits) event_.block(side_);
+      there.copy_(host, /*non_blocking=*/true);
+      there.record_stream(side_);
+    }
+    event_.record(side_);
+    event_.block(main_);
+    EXPECT_EQ(sum(there) == 6, waits);
+  }
+}
+
 TEST_F(SimulatedStream, AnswersOnlyAfterAWhile) {
   const auto there = at::ones({3}, at::TensorOptions(at::kDouble).device(device_));
   const auto host = pinned(2);

@@ -136,6 +136,20 @@ class Gloo final : public c10d::Backend {
                        return inner->allgather(lists, given, options);
                      });
   }
+  Works _allgather_base(at::Tensor& output, at::Tensor& input,
+                        const c10d::AllgatherOptions& options) override {
+    return on_copies({output}, [inner = inner_, options, input = frozen(input)](Tensors& copies) {
+      auto given = input.cpu();
+      return inner->_allgather_base(copies[0], given, options);
+    });
+  }
+  Works _reduce_scatter_base(at::Tensor& output, at::Tensor& input,
+                             const c10d::ReduceScatterOptions& options) override {
+    return on_copies({output}, [inner = inner_, options, input = frozen(input)](Tensors& copies) {
+      auto given = input.cpu();
+      return inner->_reduce_scatter_base(copies[0], given, options);
+    });
+  }
   Works barrier(const c10d::BarrierOptions& options) override { return inner_->barrier(options); }
   void shutdown() override { inner_->shutdown(); }
   void abort() override { inner_->abort(); }

@@ -212,6 +212,13 @@ void let_go(const std::vector<const void*>& addresses) {
   for (const auto* address : addresses) change_held(address, -1);
 }
 
+bool is_held(const void* address) {
+  auto& m = memory();
+  const std::lock_guard lock(m.mutex);
+  const auto found = block_at(m.blocks, address);
+  return found != m.blocks.end() && found->second.held > 0;
+}
+
 void also_used_by(const void* address, int stream) {
   auto& m = memory();
   const std::lock_guard lock(m.mutex);

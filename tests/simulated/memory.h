@@ -35,6 +35,8 @@ class Access {
 /// a copy is under way.
 void hold(const std::vector<const void*>& addresses);
 void let_go(const std::vector<const void*>& addresses);
+/// Whether a copy is under way from or to a device's memory at this address.
+bool is_held(const void* address);
 
 /// A tensor's memory is also used by a stream (record_stream): it may end before that has run.
 void also_used_by(const void* address, int stream);

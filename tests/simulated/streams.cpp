@@ -1,5 +1,6 @@
 #include "simulated/streams.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -41,13 +42,15 @@ struct Event {
 struct Landing {
   std::uint64_t number;
   std::function<void()> show;
+  char* to = nullptr;  // of a copy to the host, which brings these bytes
+  std::shared_ptr<std::vector<char>> bytes = {};
 };
 
 struct Queue {
   int stream = 0;
   std::deque<std::function<void()>> waiting;  // entry `begun` + 1 is the first
   std::uint64_t begun = 0, put = 0;
-  std::vector<Landing> landings;
+  std::deque<Landing> landings;
 };
 
 struct Streams {
@@ -91,12 +94,30 @@ void run(Queue& queue, std::uint64_t last) {
 
 void run_all(Queue& queue) { run(queue, queue.put); }
 
+// Streams may wait for each other by turns, so that one may come back here meanwhile.
 void show(Queue& queue, std::uint64_t last) {
-  std::size_t shown = 0;
-  for (; shown < queue.landings.size() && queue.landings[shown].number <= last; ++shown)
-    queue.landings[shown].show();
-  queue.landings.erase(queue.landings.begin(),
-                       queue.landings.begin() + static_cast<std::ptrdiff_t>(shown));
+  while (!queue.landings.empty() && queue.landings.front().number <= last) {
+    const auto landing = std::move(queue.landings.front());
+    queue.landings.pop_front();
+    landing.show();
+  }
+}
+
+/// What a device reads of pinned memory: of copies that have run the host may not know yet.
+std::vector<char> read_of_the_host(const LateCopy& copy) {
+  const auto* first = static_cast<const char*>(copy.from);
+  std::vector<char> read(first, first + copy.bytes);
+  for (const auto& [key, queue] : streams().queues)
+    for (const auto& landing : queue.landings) {
+      if (!landing.bytes) continue;
+      const auto* begin = std::max<const char*>(first, landing.to);
+      const auto* end =
+          std::min<const char*>(first + read.size(), landing.to + landing.bytes->size());
+      if (begin < end)
+        std::copy_n(landing.bytes->data() + (begin - landing.to), end - begin,
+                    read.data() + (begin - first));
+    }
+  return read;
 }
 
 void finish(Queue& queue, std::uint64_t last) {
@@ -125,6 +146,7 @@ c10::Stream next_stream(int device) {
 void copy_to_device_later(const LateCopy& copy, int device) {
   const std::lock_guard lock(streams().mutex);
   auto& queue = queue_of(current_stream(device));
+  if (is_held(copy.to)) run_all(queue);
   {
     const Access open({copy.to}, queue.stream);
     std::memset(copy.to, kPattern, copy.bytes);
@@ -133,7 +155,7 @@ void copy_to_device_later(const LateCopy& copy, int device) {
   put(queue, [copy, stream = queue.stream] {
     {
       const Access open({copy.to}, stream);
-      std::memcpy(copy.to, copy.from, copy.bytes);
+      std::ranges::copy(read_of_the_host(copy), static_cast<char*>(copy.to));
     }
     let_go({copy.to, copy.from});
   });
@@ -152,10 +174,12 @@ void copy_to_host_later(const LateCopy& copy, int device) {
       std::memcpy(bytes->data(), copy.from, copy.bytes);
     }
     let_go({copy.from});
-    queue.landings.push_back({queue.begun, [copy, bytes] {
+    queue.landings.push_back({queue.begun,
+                              [copy, bytes] {
                                 std::memcpy(copy.to, bytes->data(), copy.bytes);
                                 let_go({copy.to});
-                              }});
+                              },
+                              static_cast<char*>(copy.to), bytes});
   });
 }
 

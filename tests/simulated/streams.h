@@ -24,8 +24,9 @@ struct LateCopy {
 };
 
 /// Both put a copy into the current stream of a device. Until it has run, the destination holds
-/// bytes of 255: NaN, or -1. A copy to the host is seen there only when an event or a stream behind
-/// it was synchronized, or a query of it was answered with true.
+/// bytes of 255: NaN, or -1; copies of what is there that the stream waits for run before that. A
+/// copy to the host is seen there only when an event or a stream behind it was synchronized, or a
+/// query of it was answered with true; copies to a device that run after it see it at once.
 void copy_to_device_later(const LateCopy& copy, int device);
 void copy_to_host_later(const LateCopy& copy, int device);
 
