@@ -1,5 +1,6 @@
 #include "accelerator/accelerator.h"
 
+#include <c10/core/CPUAllocator.h>
 #include <dlfcn.h>
 #include <torch/version.h>
 
@@ -28,6 +29,9 @@ class Cpu final : public Accelerator {
   DeviceMemory memory(int) const override { return {}; }
   void reset_peak_memory(int) const override {}
   void empty_cache() const override {}
+  c10::DataPtr host_memory(std::int64_t bytes) const override {
+    return c10::GetCPUAllocator()->allocate(static_cast<std::size_t>(bytes));
+  }
   std::unique_ptr<DeviceGraph> capture(int, const DeviceWork&) const override {
     throw Error(Exit::device, "the CPU has no graphs");
   }

@@ -2,6 +2,7 @@
 // of the tests. Only this folder knows which kinds there are.
 #pragma once
 
+#include <c10/core/Allocator.h>
 #include <c10/core/Device.h>
 
 #include <cstdint>
@@ -60,6 +61,9 @@ class Accelerator {
   virtual void reset_peak_memory(int device) const = 0;
   /// Gives memory that no tensor holds back to the devices.
   virtual void empty_cache() const = 0;
+  /// Memory of the host, exactly so many bytes, that devices copy from and to without a wait
+  /// (pinned). Throws where there is none.
+  virtual c10::DataPtr host_memory(std::int64_t bytes) const = 0;
   /// Captures what `work` gives to a device, from this thread and from backward passes in it, on a
   /// stream of its own. Nothing is computed before the first replay. Memory of tensors that were
   /// made in it stays the graph's; what it reads and writes must stay where it is. Throws, and

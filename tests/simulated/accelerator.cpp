@@ -212,6 +212,9 @@ class Simulated final : public Accelerator {
   DeviceMemory memory(int device) const override { return memory_of(device); }
   void reset_peak_memory(int device) const override { reset_peak(device); }
   void empty_cache() const override { return_unused(); }
+  c10::DataPtr host_memory(std::int64_t bytes) const override {
+    return pinned_allocator().allocate(static_cast<std::size_t>(bytes));
+  }
   std::unique_ptr<DeviceGraph> capture(int device, const DeviceWork& work) const override {
     return simulated::capture(device, work);
   }

@@ -126,6 +126,14 @@ class Cuda final : public Accelerator {
 
   void empty_cache() const override { c10::cuda::CUDACachingAllocator::emptyCache(); }
 
+  // LibTorch's allocator of pinned memory rounds up to a power of two.
+  c10::DataPtr host_memory(std::int64_t bytes) const override {
+    void* data = nullptr;
+    C10_CUDA_CHECK(cudaHostAlloc(&data, static_cast<std::size_t>(bytes), cudaHostAllocPortable));
+    const auto free = [](void* memory) { C10_CUDA_CHECK_WARN(cudaFreeHost(memory)); };
+    return {data, data, free, c10::Device(c10::kCPU)};
+  }
+
   std::unique_ptr<DeviceGraph> capture(int device, const DeviceWork& work) const override {
     return capture_cuda_graph(device, work);
   }
