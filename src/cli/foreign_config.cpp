@@ -31,7 +31,7 @@ constexpr std::string_view kNoScript = "there is no script";
 constexpr std::string_view kNoTpu = "no TPUs";
 constexpr std::string_view kSizesAre = "buckets and units have sizes of their own";
 
-constexpr auto kNoOffload = "what a rank has stays on its device";
+constexpr auto kNoOffload = "what a rank has of weights and gradients stays on its device";
 constexpr auto kLeft = std::to_array<LeftBehind>({
     {"machine_rank", kByLauncher},
     {"num_machines", kByLauncher},
@@ -61,7 +61,7 @@ constexpr auto kLeft = std::to_array<LeftBehind>({
     {"fsdp_cpu_ram_efficient_loading", "a rank keeps its part of the weights alone"},
     {"fsdp_version", "there is one engine"},
     {"fsdp_offload_params", kNoOffload},
-    {"offload_optimizer_device", kNoOffload},
+    {"offload_optimizer_device", "nothing is offloaded to a disk"},
     {"offload_param_device", kNoOffload},
     {"device", kNoOffload},
     {"zero3_init_flag", "a rank keeps its part of the weights alone"},
@@ -160,6 +160,10 @@ struct SharedRules {
   }
 
   bool offload(const Node& device) const { return lower_text(device) == "none"; }
+  bool offload_optimizer(const Node& device) const {
+    return offload(device) ||
+           (lower_text(device) == "cpu" && reader.set("parallel.shard.offload", "optimizer"));
+  }
 
   bool clip(const Node& norm) const {
     const auto number = parse_number(norm.text);
@@ -236,7 +240,7 @@ ForeignConfig from_accelerate(const Node& tree) {
        {"fsdp_config.fsdp_activation_checkpointing", set_if_true("train.recompute", "blocks")},
        {"deepspeed_config.zero_stage", [&](const Node& node) { return rules.zero_stage(node); }},
        {"deepspeed_config.offload_optimizer_device",
-        [&](const Node& node) { return rules.offload(node); }},
+        [&](const Node& node) { return rules.offload_optimizer(node); }},
        {"deepspeed_config.offload_param_device",
         [&](const Node& node) { return rules.offload(node); }},
        {"deepspeed_config.gradient_accumulation_steps",
@@ -289,7 +293,8 @@ ForeignConfig from_deepspeed(const Node& tree) {
        {"steps_per_print",
         [&](const Node& node) { return reader.set("log.every", node.text + " steps"); }},
        {"zero_optimization.stage", [&](const Node& node) { return rules.zero_stage(node); }},
-       {"zero_optimization.offload_optimizer.device", offload},
+       {"zero_optimization.offload_optimizer.device",
+        [&](const Node& node) { return rules.offload_optimizer(node); }},
        {"zero_optimization.offload_param.device", offload},
        {"zero_optimization.zero_hpz_partition_size", set("parallel.shard.group")},
        {"optimizer", [&](const Node& node) { return deepspeed_optimizer(reader, node); }},

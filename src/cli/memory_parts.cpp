@@ -18,6 +18,10 @@ MemoryParts memory_parts(const ModelFacts& facts, const ShardSpec& shard, std::i
                parts.optimizer - parts.average - activations;
   parts.activations = activations * static_cast<double>(micro) / static_cast<double>(known);
   parts.whole_gradients = shard.reduce == ShardReduce::last;
+  if (shard.offload == Offload::optimizer) {
+    parts.buffer = static_cast<double>(kStateBuffer);
+    parts.whole_state = static_cast<double>(facts.whole_state);
+  }
   const auto all = static_cast<double>(facts.parameters);
   if (all > 0) {
     parts.root = static_cast<double>(facts.root) / all;

@@ -267,6 +267,7 @@ class Plan {
                      format_bytes(facts.optimizer_bytes), part("average", facts.average_bytes),
                      plural(batch_.micro, "sample"), format_bytes(facts.step.activations),
                      part("logits", facts.step.logits)));
+    print_offloaded(facts);
     if (has_ranks(recipe_.parallel.mode) && batch_.devices > 1)
       line(
           "modes",
@@ -281,6 +282,21 @@ class Plan {
            fmt::format("'train.recompute: blocks' would need {} at most, activations {}",
                        format_bytes(other->most), format_bytes(other->activations)));
     print_disk(facts);
+  }
+
+  void print_offloaded(const ModelFacts& facts) const {
+    const auto& parallel = recipe_.parallel;
+    const auto parts = memory_parts(facts, parallel.shard, batch_.micro, batch_.micro);
+    const auto sharding = sharding_of(name_of(parallel.mode));
+    const auto bytes = [](double number) {
+      return format_bytes(static_cast<std::int64_t>(number));
+    };
+    const auto host = host_bytes(parts, sharding, batch_.devices);
+    if (host > 0)
+      line("offload",
+           fmt::format("of each rank {} of the optimizer's state in the host's memory; "
+                       "on its device {} at most, with buffers in place of that state",
+                       bytes(host), bytes(device_bytes(parts, sharding, batch_.devices))));
   }
 
   void print_disk(const ModelFacts& facts) const {

@@ -16,8 +16,15 @@ double device_bytes(const MemoryParts& parts, Sharding sharding, std::int64_t de
     gradients *= 1 / n + (parts.whole_gradients ? 1 : parts.root + slots);
   if (sharding == Sharding::gradients) weights *= parts.root + in_blocks * (travels + cast / n);
   if (sharding == Sharding::weights) weights *= parts.root + in_blocks / n + slots * travels;
-  return weights + gradients + cut(parts.optimizer) + cut(parts.average) + parts.activations +
-         parts.rest;
+  auto state = cut(parts.optimizer);
+  if (host_bytes(parts, sharding, devices) > 0)
+    state = 2 * std::max(parts.whole_state, std::min(state / 2, parts.buffer));
+  return weights + gradients + state + cut(parts.average) + parts.activations + parts.rest;
+}
+
+double host_bytes(const MemoryParts& parts, Sharding sharding, std::int64_t devices) {
+  if (parts.buffer == 0 || sharding == Sharding::none) return 0;
+  return parts.optimizer / static_cast<double>(std::max<std::int64_t>(devices, 1));
 }
 
 bool leaves_room(double bytes, double all) { return bytes <= 0.9 * all; }

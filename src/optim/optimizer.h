@@ -15,6 +15,7 @@
 
 namespace ddptrain {
 
+class StateStream;  // optim/state_stream.h
 class StepCapture;  // optim/step_capture.h
 
 /// Parameters that share settings, by name. The group's multipliers apply to the schedule's rate
@@ -70,6 +71,11 @@ class Optimizer {
 
   /// For a graph of the device that repeats step(); null: none can.
   virtual StepCapture* step_capture() { return nullptr; }
+
+  /// From now on the state is in the host's memory, and a step moves it through the device; no
+  /// bit of it changes. Before the first step and load(); `stream` outlives the optimizer. False:
+  /// this one cannot.
+  virtual bool offload(StateStream&) { return false; }
 
   /// Every tensor of state on this rank with torch's names: "<parameter>.exp_avg",
   /// "<parameter>.step"; tensors are live handles in a fixed order once the first step was made.

@@ -4,6 +4,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty_like.h>
+#include <ATen/ops/empty_strided.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -77,13 +78,19 @@ void Stateful::step(const Rates& rates) {
   prepare(updates_);
   const bool takes_back = undecided_ && !heeds_refusal();
   const auto made = takes_back ? 1 - rates.refused : at::Tensor();
-  for (auto& u : updates_) {
-    std::optional<Snapshot> before;
-    if (takes_back) before.emplace(on_their_device(u));
-    update(u);
-    if (before) before->restore_unless(made);
-    u.gradients.clear();  // the engine may free or reuse them
-  }
+  if (offloaded_)
+    offloaded_->step(updates_, [&](const Update& u) { move(u, made); });
+  else
+    for (const auto& u : updates_) move(u, made);
+  for (auto& u : updates_) u.gradients.clear();  // the engine may free or reuse them
+}
+
+/// `made`, where it is defined, is 0 where the device takes the step back.
+void Stateful::move(const Update& u, const at::Tensor& made) {
+  std::optional<Snapshot> before;
+  if (made.defined()) before.emplace(on_their_device(u));
+  update(u);
+  if (before) before->restore_unless(made);
 }
 
 void Stateful::was_refused() {
@@ -110,13 +117,17 @@ bool Stateful::find_gradients() {
 void Stateful::regroup() {
   ++regrouped_;
   updates_.clear();
+  std::vector<std::size_t> first_moves;
+  for (std::size_t i = 0; i < entries_.size(); ++i)
+    if (active_[i] && entries_[i].slots.empty()) first_moves.push_back(i);
+  create_slots(first_moves);
   for (std::size_t i = 0; i < entries_.size(); ++i)
     if (active_[i]) add_to_update(i);
+  if (offloaded_) offloaded_->plan(updates_);
 }
 
 void Stateful::add_to_update(std::size_t index) {
-  auto& entry = entries_[index];
-  if (entry.slots.empty()) create_slots(entry);
+  const auto& entry = entries_[index];
   Update* found = nullptr;
   for (auto& u : updates_)
     if (moves_with(u, entry.parameter, entry.group, counts_[index])) found = &u;
@@ -215,9 +226,10 @@ void Stateful::upload(const Rates& rates) {
 }
 
 void Stateful::keep_slots_of_the_host(const Update& u) {
-  for (const auto& slot : u.state)
-    for (const auto& tensor : slot) {
+  for (std::size_t s = 0; s < u.state.size(); ++s)
+    for (const auto& tensor : u.state[s]) {
       if (!tensor.defined() || !tensor.is_cpu()) continue;
+      if (offloaded_ && !offloaded_->stays(s)) continue;
       host_slots_.push_back(tensor);
       host_slots_before_.push_back(tensor.clone());
     }
@@ -227,22 +239,61 @@ at::Tensor Stateful::first_state(std::size_t, const at::Tensor& parameter) const
   return at::zeros_like(parameter);
 }
 
+/// Of a slot before the first step, without memory unless it is on the host.
+at::Tensor Stateful::slot_form(std::size_t slot, const at::Tensor& parameter) const {
+  const auto meta = parameter.options().device(at::kMeta).requires_grad(false);
+  return first_state(slot, at::empty_strided(parameter.sizes(), parameter.strides(), meta));
+}
+
 std::int64_t Stateful::state_bytes() const {
   std::int64_t bytes = 0;
   for (const auto& entry : entries_) {
     if (names_.step) bytes += sizeof(float);
     for (std::size_t s = 0; s < names_.slots.size(); ++s) {
-      const auto slot =
-          entry.slots.empty() ? first_state(s, entry.parameter.detach()) : entry.slots[s];
+      const auto slot = entry.slots.empty() ? slot_form(s, entry.parameter) : entry.slots[s];
       if (slot.defined()) bytes += static_cast<std::int64_t>(slot.nbytes());
     }
   }
   return bytes;
 }
 
-void Stateful::create_slots(Entry& entry) {
-  for (std::size_t s = 0; s < names_.slots.size(); ++s)
-    entry.slots.push_back(first_state(s, entry.parameter.detach()));
+bool Stateful::offload(StateStream& stream) {
+  std::vector<bool> stays(names_.slots.size());
+  std::vector<std::vector<at::Tensor>> forms;
+  for (const auto& entry : entries_) {
+    auto& slots = forms.emplace_back();
+    for (std::size_t s = 0; s < names_.slots.size(); ++s) {
+      slots.push_back(slot_form(s, entry.parameter));
+      stays[s] = stays[s] || (slots[s].defined() && slots[s].is_cpu());
+    }
+  }
+  offloaded_.emplace(stream, std::move(stays)).expect(forms);
+  return true;
+}
+
+void Stateful::create_slots(const std::vector<std::size_t>& indices) {
+  if (offloaded_) return create_offloaded_slots(indices);
+  for (const auto index : indices)
+    for (std::size_t s = 0; s < names_.slots.size(); ++s)
+      entries_[index].slots.push_back(first_state(s, entries_[index].parameter.detach()));
+}
+
+/// Slot by slot, so that those of neighbors are copied at once.
+void Stateful::create_offloaded_slots(const std::vector<std::size_t>& indices) {
+  for (std::size_t s = 0; s < names_.slots.size(); ++s) {
+    std::vector<at::Tensor> forms;
+    for (const auto index : indices) forms.push_back(slot_form(s, entries_[index].parameter));
+    const auto slots = offloaded_->stays(s) ? forms : offloaded_->allocate(forms);
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      auto& entry = entries_[indices[i]];
+      entry.slots.push_back(slots[i]);
+      if (offloaded_->stays(s) || !slots[i].defined()) continue;
+      const auto& parameter = entry.parameter;
+      const auto host = parameter.options().device(at::kCPU).requires_grad(false);
+      slots[i].copy_(
+          first_state(s, at::empty_strided(parameter.sizes(), parameter.strides(), host)));
+    }
+  }
 }
 
 /// Live handles; the slots exist.
@@ -258,6 +309,7 @@ std::vector<NamedTensor> Stateful::state_of(std::size_t index) const {
 }
 
 std::vector<NamedTensor> Stateful::state() const {
+  if (offloaded_) offloaded_->wait();
   std::vector<NamedTensor> all;
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (counts_[i] == 0) continue;
@@ -271,18 +323,28 @@ void Stateful::load(const std::vector<NamedTensor>& state) {
   at::NoGradGuard no_grad;
   std::map<std::string, at::Tensor> given;
   for (const auto& [name, tensor] : state) given.emplace(name, tensor);
+  if (offloaded_) offloaded_->wait();
+  std::vector<std::size_t> first_moves;
+  for (std::size_t i = 0; i < entries_.size(); ++i)
+    if (entries_[i].slots.empty() && is_given(entries_[i], given)) first_moves.push_back(i);
+  create_slots(first_moves);
   for (std::size_t i = 0; i < entries_.size(); ++i) load_entry(i, given);
   if (!given.empty())
     throw Error(Exit::data, "optimizer state '" + given.begin()->first +
                                 "' belongs to no parameter, or to another optimizer");
   active_.assign(entries_.size(), 0);  // steps may differ now: group again
   updates_.clear();
+  if (offloaded_) offloaded_->plan(updates_);
+}
+
+bool Stateful::is_given(const Entry& entry, const std::map<std::string, at::Tensor>& given) const {
+  const auto has = [&](const std::string& what) { return given.contains(entry.name + "." + what); };
+  return (names_.step && has("step")) || std::ranges::any_of(names_.slots, has);
 }
 
 /// Takes what belongs to an entry out of `given`: all of its state, or none when it never moved.
 void Stateful::load_entry(std::size_t index, std::map<std::string, at::Tensor>& given) {
   auto& entry = entries_[index];
-  if (entry.slots.empty()) create_slots(entry);
   const auto targets = state_of(index);
   std::size_t found = 0;
   for (const auto& [name, target] : targets) found += given.count(name);

@@ -8,28 +8,13 @@
 #include <vector>
 
 #include "optim/device_numbers.h"
+#include "optim/offloaded_state.h"
 #include "optim/optimizer.h"
 #include "optim/step_capture.h"
+#include "optim/update.h"
 #include "recipe/optimizer_options.h"
 
 namespace ddptrain {
-
-/// Parameters that are moved together: one group, device, type and step number.
-struct Update {
-  std::vector<at::Tensor> parameters;
-  std::vector<at::Tensor> gradients;           // with the parameters' strides
-  std::vector<std::vector<at::Tensor>> state;  // [slot][parameter]
-  std::vector<at::Tensor> steps;               // number of this step: float scalars on the CPU
-  std::int64_t step = 0;                       // the same number, from 1
-  double lr = 0;                               // the group's multipliers applied
-  double weight_decay = 0;
-  std::optional<double> momentum;  // where a schedule cycles it
-  at::Tensor refused;              // as in Rates, where update() heeds it; else undefined
-  at::Tensor rate_there;           // `lr` as a float of the device, where update() is to read it
-  at::Tensor step_there;           // `step` likewise, in a step that is captured
-  std::vector<std::size_t> members;
-  std::size_t group = 0;
-};
 
 /// Names of the state tensors of each parameter, torch's, in torch's order. `step` adds the number
 /// of steps made, a float scalar, before them.
@@ -46,7 +31,8 @@ class Stateful : public Optimizer, private StepCapture {
   double lr() const final { return common_.lr.to; }
   void step(const Rates& rates) final;
   void was_refused() final;
-  StepCapture* step_capture() final { return this; }
+  StepCapture* step_capture() final { return offloaded_ ? nullptr : this; }
+  bool offload(StateStream& stream) final;
   std::vector<NamedTensor> state() const final;
   std::int64_t state_bytes() const final;
   void load(const std::vector<NamedTensor>& state) final;
@@ -62,7 +48,7 @@ class Stateful : public Optimizer, private StepCapture {
   /// reads u.rate_there and u.step_there where they are defined, too.
   virtual bool heeds_refusal() const { return false; }
   /// A slot before the first step, zeros in the parameter's shape unless an optimizer says
-  /// otherwise; undefined where this parameter has none.
+  /// otherwise; undefined where this parameter has none. A function of the parameter's form alone.
   virtual at::Tensor first_state(std::size_t slot, const at::Tensor& parameter) const;
 
  private:
@@ -80,6 +66,7 @@ class Stateful : public Optimizer, private StepCapture {
   bool find_gradients();
   void regroup();
   void add_to_update(std::size_t index);
+  void move(const Update& u, const at::Tensor& made);
   void begin(Update& u, const Rates& rates);
   void count(Update& u);
   void set_gradients(Update& u);
@@ -87,7 +74,10 @@ class Stateful : public Optimizer, private StepCapture {
   void upload_rates(const Rates& rates);
   void upload_counts();
   void keep_slots_of_the_host(const Update& u);
-  void create_slots(Entry& entry);
+  at::Tensor slot_form(std::size_t slot, const at::Tensor& parameter) const;
+  void create_slots(const std::vector<std::size_t>& indices);
+  void create_offloaded_slots(const std::vector<std::size_t>& indices);
+  bool is_given(const Entry& entry, const std::map<std::string, at::Tensor>& given) const;
   std::vector<NamedTensor> state_of(std::size_t index) const;
   void load_entry(std::size_t index, std::map<std::string, at::Tensor>& given);
 
@@ -105,6 +95,7 @@ class Stateful : public Optimizer, private StepCapture {
   bool repeats_ = false;                                    // a graph has made the last step
   bool undecided_ = false;                                  // the last step may have been refused
   std::vector<at::Tensor> host_slots_, host_slots_before_;  // that step
+  std::optional<OffloadedState> offloaded_;
 };
 
 }  // namespace ddptrain

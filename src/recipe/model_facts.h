@@ -34,6 +34,7 @@ struct ModelFacts {
   std::int64_t weight_bytes = 0;  // parameters and buffers
   std::int64_t gradient_bytes = 0;
   std::int64_t optimizer_bytes = 0;   // its state
+  std::int64_t whole_state = 0;       // of it, what steps look at at once: of the largest parameter
   std::int64_t average_bytes = 0;     // of train.ema or train.swa
   std::int64_t activation_bytes = 0;  // per sample: what a forward pass keeps for the backward pass
   StepMemory step;

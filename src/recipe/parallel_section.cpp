@@ -1,7 +1,14 @@
 // The options of section parallel but those of its engines.
+#include <array>
+
 #include "recipe/recipe.h"
 
 namespace ddptrain {
+
+std::span<const std::string_view> names(Offload) {
+  static constexpr std::array<std::string_view, 2> words{"none", "optimizer"};
+  return words;
+}
 
 void Devices::fields(Fields& f) {
   f("count", count, {.doc = "How many devices; on the CPU, ranks or replicas.", .min = 1});

@@ -238,6 +238,9 @@ void ShardSpec::fields(Fields& f) {
     {.doc = "After which micro-batches of a step gradients are summed over ranks: each, so that a "
             "rank keeps its slice of the sums alone; last, which sends them once, keeps whole "
             "gradients meanwhile, and adds up in ddp's order."});
+  f("offload", offload,
+    {.doc = "What lies in the host's memory rather than a device's: the optimizer's state, which a "
+            "step moves through two buffers of 32 MiB each on the device; the same bits."});
 }
 
 void TtaSpec::fields(Fields& f) {

@@ -154,10 +154,21 @@ std::span<const std::string_view> names(Sums);
 enum class ShardReduce { each, last };
 std::span<const std::string_view> names(ShardReduce);
 
+/// What lies in the host's memory rather than a device's.
+enum class Offload { none, optimizer };
+std::span<const std::string_view> names(Offload);
+/// Bytes at most of each of the two buffers of a device that offloaded state passes through: a
+/// millisecond or two of a PCIe bus. Of what optimizers look at as a whole they may need more.
+constexpr std::int64_t kStateBuffer = std::int64_t{32} << 20;
+/// Why there is no such thing on the CPU.
+constexpr const char* kNothingToOffload =
+    "this run is on the CPU, whose memory is the host's; without 'offload' it trains the same";
+
 /// Among how many ranks zero2 and fsdp share what each rank has a part of.
 struct ShardSpec {
   Auto<std::int64_t> group;  // auto: all; else groups of so many ranks have the same
   ShardReduce reduce = ShardReduce::each;
+  Offload offload = Offload::none;
   static constexpr std::string_view shorthand = "group";
   void fields(Fields& f);
 };

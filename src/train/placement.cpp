@@ -135,6 +135,11 @@ void require_graphs(const Recipe& recipe, const Placement& placement) {
     refuse(fmt::format("a step makes {} passes (batch.accumulate)", placement.batch.accumulate));
 }
 
+void require_a_device_to_offload(const Recipe& recipe, const Placement& placement) {
+  if (recipe.parallel.shard.offload == Offload::none || !placement.on_cpu()) return;
+  throw Error(Exit::recipe, Option{"parallel.shard.offload"}, kNothingToOffload);
+}
+
 /// What sync_bn auto comes to: other models have nothing to synchronize, one device has no peers to
 /// synchronize with.
 bool shares_statistics(const Recipe& recipe, const Placement& placement) {
@@ -229,6 +234,7 @@ Placement place(const Recipe& recipe, const Topology& outer, const Machine& mach
   placement.find_micro =
       !placement.on_cpu() && recipe.batch.micro.automatic() && recipe.batch.accumulate.automatic();
   require_graphs(recipe, placement);
+  require_a_device_to_offload(recipe, placement);
   return placement;
 }
 

@@ -10,6 +10,7 @@
 #include "optim/clip.h"
 #include "optim/ema.h"
 #include "optim/optimizer.h"
+#include "optim/state_stream.h"
 #include "sources/sampler.h"
 #include "train/stages.h"
 

@@ -24,6 +24,7 @@ class Metric;
 class Mix;
 class Optimizer;
 class Sampler;
+class StateStream;  // optim/state_stream.h
 struct TrainingStage;
 struct World;
 
@@ -50,6 +51,7 @@ struct Training {
   std::unique_ptr<Loss> loss;
   std::vector<std::unique_ptr<Metric>> metrics;
   Part<Engine> engine;
+  std::unique_ptr<StateStream> state_stream;  // of the optimizer's state, if that is offloaded
   Part<Optimizer> optimizer;
   std::vector<TrainingStage> stages;
   std::unique_ptr<Clip> clip;                        // may be null

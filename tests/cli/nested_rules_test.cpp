@@ -47,8 +47,8 @@ Node* at(Node& tree, const std::string& path) {
 /// Rules about what muon is for the whole model, not the optimizer of its other parameters.
 bool is_about_the_first(const Rule& rule) {
   static const std::vector<std::string_view> ids{
-      "batch",           "momentum-cycle",  "nothing-to-schedule", "min-lr",
-      "callback-min-lr", "lookahead-twice", "lr-scaling",          "momentum-schedule"};
+      "batch",           "momentum-cycle", "nothing-to-schedule", "min-lr",       "callback-min-lr",
+      "lookahead-twice", "lr-scaling",     "momentum-schedule",   "offload-state"};
   return std::find(ids.begin(), ids.end(), rule.id) != ids.end();
 }
 

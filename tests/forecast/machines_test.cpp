@@ -55,6 +55,21 @@ TEST(DeviceBytes, OfBlocksThatAreWholeAreNotSaved) {
   EXPECT_DOUBLE_EQ(device_bytes(parts, Sharding::none, 10), 208);
 }
 
+// Buffers of at most 5, of at least the 2 that a step looks at at once, and of no more than half of
+// the state: 2 * 5, 2 * 2 and 60 / 20 of it.
+TEST(DeviceBytes, OfOffloadedStateAreTwoBuffers) {
+  MemoryParts parts{.weights = 100, .optimizer = 60, .buffer = 5};
+  EXPECT_DOUBLE_EQ(device_bytes(parts, Sharding::optimizer, 2), 100 + 2 * 5);
+  EXPECT_DOUBLE_EQ(host_bytes(parts, Sharding::optimizer, 2), 30);
+  EXPECT_DOUBLE_EQ(device_bytes(parts, Sharding::optimizer, 20), 100 + 3);
+  parts.whole_state = 2;
+  EXPECT_DOUBLE_EQ(device_bytes(parts, Sharding::optimizer, 20), 100 + 2 * 2);
+  EXPECT_DOUBLE_EQ(device_bytes(parts, Sharding::none, 1), 160);
+  EXPECT_DOUBLE_EQ(host_bytes(parts, Sharding::none, 1), 0);
+  parts.buffer = 0;
+  EXPECT_DOUBLE_EQ(host_bytes(parts, Sharding::optimizer, 2), 0);
+}
+
 // Of blocks 10 as they are and 80 that travel as 40: those, and a quarter of the 80; or a quarter
 // of all and two slots in which 5 travel as 5 / 90 * (10 + 40).
 TEST(DeviceBytes, OfWeightsThatTravelInAnotherTypeAreBothTypes) {

@@ -10,6 +10,7 @@
 
 #include "gpu/device.h"
 #include "models/nets.h"
+#include "optim/state_stream.h"
 
 namespace ddptrain::gpu {
 namespace {
@@ -90,6 +91,38 @@ TEST_P(EveryOptimizerOnADevice, LeavesOutWhatItsDeviceRefuses) {
   const auto values = trained_on(GetParam(), device(), at::kDouble, Between::refused_steps);
   for (std::size_t i = 0; i < expected.size(); ++i)
     EXPECT_TRUE(values[i].cpu().equal(expected[i].cpu())) << "parameter " << i;
+}
+
+// Of 5 million numbers, in chunks of 1 MiB.
+TEST(OffloadedAdam, MakesTheSameStepsOnADevice) {
+  const auto after = [](bool offloads) {
+    const auto random = test::seeded(13);
+    const auto memory = [](std::int64_t bytes) { return tested().host_memory(bytes); };
+    StateStream stream(device(), memory, {.buffer_bytes = 1 << 20});
+    ParameterGroup group;
+    for (const std::int64_t rows : {4000, 7, 1000})
+      group.parameters.push_back(
+          {"p" + std::to_string(rows),
+           at::randn({rows, 1000}, random).to(device()).set_requires_grad(true)});
+    const auto parameters = group.parameters;
+    const auto adam = catalog<Optimizer>().build(fragment<Optimizer>("adamw"), std::vector{group});
+    if (offloads) {
+      EXPECT_TRUE(adam->offload(stream));
+    }
+    for (int step = 0; step < 5; ++step) {
+      for (const auto& [unused, tensor] : parameters)
+        tensor.mutable_grad() = at::randn(tensor.sizes(), random).to(device());
+      adam->step({adam->lr(), {}});
+    }
+    auto all = adam->state();
+    all.insert(all.end(), parameters.begin(), parameters.end());
+    std::vector<at::Tensor> values;
+    for (const auto& [unused, tensor] : all) values.push_back(tensor.detach().cpu().clone());
+    return values;
+  };
+  const auto expected = after(false), found = after(true);
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_TRUE(found[i].equal(expected[i])) << i;
 }
 
 INSTANTIATE_TEST_SUITE_P(Catalog, EveryOptimizerOnADevice, testing::ValuesIn(optimizers()),

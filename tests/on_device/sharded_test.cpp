@@ -9,7 +9,10 @@
 #include <vector>
 
 #include "distributed/compare.h"
+#include "distributed/sharding/shards.h"
 #include "models/nets.h"
+#include "optim/parameters.h"
+#include "optim/state_stream.h"
 #include "simulated/use.h"
 
 namespace ddptrain {
@@ -215,6 +218,40 @@ TEST_P(ShardedOnADevice, HasThePeakThatItSays) {
   const auto peak = static_cast<double>(device.memory(0).peak_reserved - before);
   EXPECT_GE(peak, held);
   EXPECT_LE(peak, 1.1 * held);
+}
+
+// The same with Adam, whose state is offloaded: two buffers come on top.
+TEST_P(ShardedOnADevice, HasBuffersInPlaceOfTheStateThatIsOffloaded) {
+  if (GetParam() == "zero1") GTEST_SKIP() << "gradients of whole buckets are ddp's";
+  const auto& device = simulated_accelerator();
+  const auto peak_of = [&](bool offloads) {
+    device.empty_cache();
+    device.reset_peak_memory(0);
+    const auto before = device.memory(0).reserved;
+    auto world = single_world();
+    const auto engine = sharded_modes().at(GetParam())(small_gpt2(128, 8),
+                                                       on(simulated_device(), at::kFloat), world);
+    StateStream stream(simulated_device(),
+                       [&](std::int64_t bytes) { return device.host_memory(bytes); },
+                       {.buffer_bytes = 1 << 18});
+    const auto adam = testing_optim::build({{"type", "adam"}, {"lr", 0.1}},
+                                           {testing_optim::group(engine->shards()->pieces())});
+    if (offloads) {
+      EXPECT_TRUE(adam->offload(stream));
+    }
+    for (const std::int64_t first : {1, 2}) {
+      run_window(*engine, texts(1, first), {}, {});
+      adam->step({.lr = 0.1});
+      engine->parameters_changed();
+    }
+    const auto state = offloads ? 2 * stream.buffer_bytes() : adam->state_bytes();
+    return std::pair(static_cast<double>(engine->held_bytes() + state),
+                     static_cast<double>(device.memory(0).peak_reserved - before));
+  };
+  const auto [held, peak] = peak_of(true);
+  EXPECT_GE(peak, held);
+  EXPECT_LE(peak, 1.1 * held);
+  EXPECT_LT(peak, 0.7 * peak_of(false).second);
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, ShardedOnADevice, testing::Values("zero1", "zero2", "fsdp"),

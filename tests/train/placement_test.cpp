@@ -92,6 +92,15 @@ TEST(Placement, HasGraphsOnGpusAndOfOnePassAStep) {
                  no + "a step makes 4 passes (batch.accumulate)" + way);
 }
 
+TEST(Placement, OffloadsFromGpusAlone) {
+  auto recipe = recipe_of(Mode::fsdp);
+  recipe.parallel.shard.offload = Offload::optimizer;
+  EXPECT_EQ(place(recipe, {}, {.gpus = 2, .cores = 2}).ranks, 2);
+  expect_refused(recipe, {}, {.gpus = 0, .cores = 2}, Exit::recipe,
+                 "parallel.shard.offload: this run is on the CPU, whose memory is the host's; "
+                 "without 'offload' it trains the same");
+}
+
 TEST(Placement, OfDdpIsARankForEachGpu) {
   const auto found = place(recipe_of(Mode::ddp), {}, {.gpus = 4, .cores = 8});
   EXPECT_EQ(found.ranks, 4);

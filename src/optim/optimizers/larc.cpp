@@ -72,7 +72,7 @@ Entry<Optimizer> larc() {
       [](const Larc::Options& options, std::vector<ParameterGroup> groups) {
         return std::make_unique<Larc>(options, std::move(groups));
       },
-      {"momentum", "whole_parameters", "usual_lr 50"});
+      {"momentum", "keeps_momentum_alone", "whole_parameters", "usual_lr 50"});
 }
 
 }  // namespace ddptrain

@@ -90,7 +90,7 @@ Entry<Optimizer> lars() {
       [](const Lars::Options& options, std::vector<ParameterGroup> groups) {
         return std::make_unique<Lars>(options, std::move(groups));
       },
-      {"momentum", "whole_parameters", "usual_lr 100"});
+      {"momentum", "keeps_momentum_alone", "whole_parameters", "usual_lr 100"});
 }
 
 }  // namespace ddptrain

@@ -134,6 +134,10 @@ class Muon final : public Optimizer {
     if (others_) others_->share(shared);
   }
 
+  bool offload(StateStream& stream) override {
+    return matrices_.offload(stream) && (!others_ || others_->offload(stream));
+  }
+
   void step(const Rates& rates) override {
     matrices_.step(rates);
     if (!others_) return;

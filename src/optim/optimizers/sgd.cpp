@@ -70,7 +70,7 @@ Entry<Optimizer> sgd() {
       [](const Sgd::Options& options, std::vector<ParameterGroup> groups) {
         return std::make_unique<Sgd>(options, std::move(groups));
       },
-      {"momentum", "usual_lr 50"});
+      {"momentum", "keeps_momentum_alone", "usual_lr 50"});
 }
 
 }  // namespace ddptrain

@@ -64,12 +64,12 @@ const std::vector<Rule>& all_rules() {
   static const std::vector<Rule> all = [] {
     std::vector<Rule> rules;
     for (const auto topic :
-         {batch_rules,       device_rules,       parallel_rules,  node_rules,  length_rules,
-          schedule_rules,    stage_rules,        optimizer_rules, usual_rules, average_rules,
-          metric_rules,      metric_range_rules, callback_rules,  data_rules,  token_rules,
-          sample_rules,      split_rules,        kind_rules,      mix_rules,   transform_rules,
-          progressive_rules, weights_rules,      model_rules,     run_rules,   path_rules,
-          sweep_rules})
+         {batch_rules,     device_rules,      parallel_rules,     node_rules,     length_rules,
+          schedule_rules,  stage_rules,       optimizer_rules,    offload_rules,  usual_rules,
+          average_rules,   metric_rules,      metric_range_rules, callback_rules, data_rules,
+          token_rules,     sample_rules,      split_rules,        kind_rules,     mix_rules,
+          transform_rules, progressive_rules, weights_rules,      model_rules,    run_rules,
+          path_rules,      sweep_rules})
       for (const auto& rule : topic()) rules.push_back(rule);
     return rules;
   }();

@@ -21,8 +21,9 @@
 //   transform  random, normalizes, before_normalize (wants colors in 0 to 1), crops, and of the
 //              size that comes out gives_size (the option), resizes, changes_size
 //   metric     smaller_is_better, larger_is_better, at_most_1, named NAME (with {option} or *)
-//   optimizer  momentum, lookahead, usual_lr NUMBER, usual_weight_decay NUMBER (at most, where
-//              others than most: recipe/rules/usual.cpp)
+//   optimizer  momentum, lookahead, keeps_momentum_alone (of state), usual_lr NUMBER,
+//              usual_weight_decay NUMBER (at most, where others than most:
+//              recipe/rules/usual.cpp)
 //   schedule   momentum
 //   callback   changes_rate
 #pragma once
@@ -52,6 +53,7 @@ Problems check_batch(const Recipe& recipe, const Node& tree, std::int64_t device
 std::vector<Rule> batch_rules();
 std::vector<Rule> device_rules();
 std::vector<Rule> parallel_rules();
+std::vector<Rule> offload_rules();
 std::vector<Rule> node_rules();
 std::vector<Rule> length_rules();
 std::vector<Rule> schedule_rules();

@@ -23,6 +23,7 @@
 #include "optim/clip.h"
 #include "optim/ema.h"
 #include "optim/groups.h"
+#include "optim/state_stream.h"
 #include "recipe/model_section.h"
 #include "recipe/optimizer_options.h"
 #include "sources/classes.h"
@@ -31,6 +32,7 @@
 #include "train/build/flops.h"
 #include "train/build/micro_batch.h"
 #include "train/build/numerics.h"
+#include "train/build/offload.h"
 #include "train/build/scores.h"
 #include "train/build/shapes.h"
 #include "train/build/splits.h"
@@ -82,17 +84,6 @@ std::optional<PowerSgdOptions> power_sgd(const Recipe& recipe, const RunLength& 
                          spec->warm_start,
                          spec->orthogonalization_epsilon,
                          static_cast<std::uint64_t>(recipe.seed)};
-}
-
-/// Of one around another, what that does.
-bool looks_at_whole_parameters(const Choice<Optimizer>& optimizer) {
-  const auto* entry = catalog<Optimizer>().find(optimizer.type());
-  if (entry != nullptr && entry->has("whole_parameters")) return true;
-  const auto* node = optimizer.node().find("inner");
-  if (node == nullptr) return false;
-  Choice<Optimizer> inner;
-  inner.choose(*node);
-  return looks_at_whole_parameters(inner);
 }
 
 EngineOptions engine_options(const Recipe& recipe, const Placement& placement, int local_rank) {
@@ -253,6 +244,7 @@ Epochs build_epochs(const TrainingPlan& plan, const World& world, const Dataset&
 
 /// What moves the weights.
 struct Optimization {
+  std::unique_ptr<StateStream> state_stream;  // may be null
   std::unique_ptr<Optimizer> optimizer;
   std::vector<TrainingStage> stages;
   std::unique_ptr<Clip> clip;  // may be null
@@ -278,6 +270,7 @@ Optimization build_optimization(const TrainingPlan& plan, const Recipe& recipe, 
   Optimization made;
   made.optimizer =
       build_optimizer(recipe, engine, group_parameters(model, common.no_decay, groups));
+  made.state_stream = offload(recipe, plan.placement, engine, *made.optimizer);
   made.stages = build_stages({recipe, length, *made.optimizer, model}, groups);
   if (plan.lr_finder) go_at(*plan.lr_finder, made.stages.front());
   if (recipe.train.clip) made.clip = catalog<Clip>().build(*recipe.train.clip);
@@ -342,6 +335,7 @@ void take_epochs(Training& t, Epochs epochs) {
 }
 
 void take_optimization(Training& t, Optimization optimization) {
+  t.state_stream = std::move(optimization.state_stream);
   t.optimizer = std::move(optimization.optimizer);
   t.stages = std::move(optimization.stages);
   t.clip = std::move(optimization.clip);

@@ -18,6 +18,7 @@
 #include "launch/failure.h"
 #include "losses/loss.h"
 #include "optim/optimizer.h"
+#include "optim/state_stream.h"
 #include "train/device_memory.h"
 #include "train/training.h"
 
@@ -45,10 +46,15 @@ std::int64_t values(const Batch& batch) {
   return sum;
 }
 
-/// Room for two tensors for each parameter, as Adam keeps; nothing where the state is there.
+/// Room for two tensors for each parameter, as Adam keeps; nothing where the state is there. One
+/// that is offloaded needs its buffers.
 std::vector<at::Tensor> room_for_state(Training& t) {
   std::vector<at::Tensor> room;
   if (t.optimizer && !t.optimizer->state().empty()) return room;
+  if (t.state_stream) {
+    for (const std::size_t side : {0, 1}) room.push_back(t.state_stream->buffer(side));
+    return room;
+  }
   for (const auto& [name, master] : t.engine->masters())
     for (int i = 0; i < 2; ++i) room.push_back(at::empty_like(master.detach()));
   return room;

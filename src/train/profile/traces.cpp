@@ -7,6 +7,7 @@
 #include "distributed/world.h"
 #include "optim/ema.h"
 #include "optim/optimizer.h"
+#include "optim/state_stream.h"
 #include "train/profile/memory_trace.h"
 #include "train/profile/profiler.h"
 #include "train/training.h"
@@ -26,11 +27,12 @@ std::int64_t bytes_there(const std::vector<NamedTensor>& tensors, c10::Device de
 }
 
 /// Weights and buffers of gradients as the engine has them, the model's buffers, averages and the
-/// optimizer's state.
+/// optimizer's state, or the buffers that it passes through.
 std::int64_t bytes_of(const Training& t) {
   const auto device = device_of(t);
   auto bytes = t.engine->held_bytes() + bytes_there(t.engine->model().named_buffers(), device) +
                bytes_there(t.optimizer->state(), device);
+  if (t.state_stream) bytes += 2 * t.state_stream->buffer_bytes();
   if (t.ema) bytes += bytes_there(t.ema->parameters(), device);
   return bytes;
 }

@@ -20,6 +20,7 @@
 #include "train/build/build.h"
 #include "train/build/flops.h"
 #include "train/build/numerics.h"
+#include "train/build/offload.h"
 #include "train/build/splits.h"
 #include "train/run/pass_memory.h"
 #include "train/run/rank.h"
@@ -179,6 +180,16 @@ Gradients gradients_of(const Recipe& recipe, const BatchPlan& batch) {
   return buckets || batch.accumulate > 1 ? Gradients::added : Gradients::made;
 }
 
+/// Bytes of the state of the parameter that has the most.
+std::int64_t largest_state(const std::vector<NamedTensor>& state) {
+  std::map<std::string, std::int64_t> bytes;
+  for (const auto& [name, tensor] : state)
+    bytes[name.substr(0, name.rfind('.'))] += static_cast<std::int64_t>(tensor.nbytes());
+  std::int64_t largest = 0;
+  for (const auto& [parameter, own] : bytes) largest = std::max(largest, own);
+  return largest;
+}
+
 /// Fills what `facts` has of sizes and of a step of `batch`. Returns the totals of a pass.
 StepTotals measure(Training& t, const BatchPlan& batch, Gradients gradients, ModelFacts& facts) {
   const auto few = measure_pass(t, first_rows(t, kRows), gradients);
@@ -187,6 +198,8 @@ StepTotals measure(Training& t, const BatchPlan& batch, Gradients gradients, Mod
   const auto update = facts.gradient_bytes + bytes_of_update(t);
   facts.weight_bytes = bytes_of(without_aliases(t.engine->model().state()));
   facts.optimizer_bytes = bytes_of(t.optimizer->state());
+  if (looks_at_whole_parameters(t.recipe.optimizer))
+    facts.whole_state = largest_state(t.optimizer->state());
   if (t.ema) facts.average_bytes = bytes_of(t.ema->parameters()) + bytes_of(t.ema->buffers());
   facts.activation_bytes = std::max<std::int64_t>(0, many.kept - few.kept) / kRows;
   facts.step = {pass.activations, pass.logits,

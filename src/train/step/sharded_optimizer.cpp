@@ -25,6 +25,7 @@ class ShardedOptimizer final : public Optimizer {
   std::optional<double> momentum() const override { return own_->momentum(); }
   void step(const Rates& rates) override { own_->step(rates); }
   void was_refused() override { own_->was_refused(); }
+  bool offload(StateStream& stream) override { return own_->offload(stream); }
   std::vector<NamedTensor> state() const override { return own_->state(); }
   void load(const std::vector<NamedTensor>& state) override { own_->load(shards_.cut(state)); }
   std::int64_t state_bytes() const override { return bytes_; }

@@ -68,6 +68,24 @@ TEST(Plan, ForecastsOtherMachinesAndThisOne) {
   EXPECT_FALSE(exists(folder / "runs"));
 }
 
+TEST(Plan, ShowsWhatIsOffloaded) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  const auto planned = [&](const std::string& offload) {
+    const auto ended = run({"plan", "small.yaml", "parallel.mode=fsdp", "parallel.devices=2",
+                            "parallel.device=cuda", "parallel.shard.offload=" + offload},
+                           folder.path(), environment());
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return ended.out;
+  };
+  EXPECT_THAT(
+      planned("optimizer"),
+      testing::ContainsRegex("offload +of each rank [0-9.]+ .iB of the optimizer's state in "
+                             "the host's memory; on its device [0-9.]+ .iB at most, with "
+                             "buffers in place of that state"));
+  EXPECT_THAT(planned("none"), testing::Not(HasSubstr("offload")));
+}
+
 TEST(Plan, RefusesABatchThatDevicesCannotShare) {
   const Folder folder;
   const auto refused =
