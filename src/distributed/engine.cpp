@@ -34,6 +34,13 @@ void Engine::assign(const std::vector<NamedTensor>& values) {
   for (const auto& [name, value] : values) state.at(name).copy_(value);
 }
 
+at::Tensor Engine::whole(const std::string& name) {
+  for (const auto& named : model().state())
+    if (named.name == name) return named.tensor.detach();
+  DDP_CHECK(false, "the model has the tensor that is asked for");
+  return {};
+}
+
 at::Tensor Engine::evaluate(const Batch& batch, Carried* carried) {
   Pass pass;
   pass.carried = carried;

@@ -22,6 +22,7 @@
 namespace ddptrain {
 
 enum class Mode;  // recipe/mode.h
+class Blocks;     // models/blocks.h
 class Shards;     // distributed/sharding/shards.h
 
 struct EngineOptions {
@@ -109,10 +110,13 @@ class Engine {
   at::Tensor evaluate(const Batch& batch, Carried* carried = nullptr);
   /// Joins in a forward pass of other ranks, where this one has no batch for it.
   virtual void follow() {}
-  /// The model's parameters are whole on every rank while the result lives, which all ranks get and
-  /// leave together; they are for reading. Null: they are whole at any time.
-  virtual std::shared_ptr<void> whole_parameters() { return nullptr; }
-  virtual bool has_whole_parameters() const { return true; }
+  /// One of the model's parameters or buffers, whole, for reading; all ranks call it together.
+  virtual at::Tensor whole(const std::string& name);
+  /// Where ranks share the model's blocks: what runs them while a rank continues texts
+  /// (Model::extend). All ranks call join_continuation() after each extend() of that rank, and take
+  /// part in it. Null: every rank has all, and needs no other.
+  virtual Blocks* continuation_blocks() { return nullptr; }
+  virtual void join_continuation() {}
   /// Bytes of weights, and of buffers of gradients, that this rank has between steps; gradients
   /// that backward makes come on top.
   virtual std::int64_t held_bytes() const;

@@ -22,8 +22,8 @@ std::vector<double> row_of(const at::Tensor& scores, std::size_t row) {
 
 }  // namespace
 
-Generator::Generator(Model& model, std::string name)
-    : model_(model), name_(std::move(name)), memory_(model.make_memory()) {
+Generator::Generator(Model& model, std::string name, Blocks* blocks)
+    : model_(model), name_(std::move(name)), blocks_(blocks), memory_(model.make_memory()) {
   if (memory_ && model_.projection()) return;
   throw Error(Exit::recipe,
               "model '" + name_ + "' writes no text; 'ddptrain predict' gives its predictions");
@@ -107,6 +107,7 @@ void Generator::run(const std::vector<Prompt>& prompts, const GenerationOptions&
 Continuation Generator::unread(at::Device device) {
   std::vector<std::int64_t> tokens;
   Continuation further;
+  further.blocks = blocks_;
   for (auto& sequence : sequences_) {
     tokens.insert(tokens.end(), sequence.tokens.begin() + sequence.read, sequence.tokens.end());
     further.sequences.push_back(static_cast<std::int64_t>(sequence.prompt));

@@ -35,9 +35,9 @@ using OnToken = std::function<Writing(std::size_t prompt, std::int64_t token)>;
 /// sequence depends on no other.
 class Generator {
  public:
-  /// The model, in evaluation mode, outlives it. An Error (Exit::recipe) where it writes no text;
-  /// `name` is what messages call it.
-  Generator(Model& model, std::string name);
+  /// The model, in evaluation mode, outlives it, and so do `blocks`, Continuation's. An Error
+  /// (Exit::recipe) where the model writes no text; `name` is what messages call it.
+  Generator(Model& model, std::string name, Blocks* blocks = nullptr);
 
   /// The most tokens that fit behind each of the prompts; none: any number. An Error (Exit::recipe)
   /// where a prompt has no token, or alone is longer than what the model reads.
@@ -73,6 +73,7 @@ class Generator {
 
   Model& model_;
   std::string name_;
+  Blocks* blocks_;
   std::unique_ptr<Memory> memory_;
   GenerationOptions options_;
   std::vector<Sequence> sequences_;  // that have not ended

@@ -30,11 +30,14 @@ class Memory {
   virtual void load(std::int64_t sequence, const std::vector<NamedTensor>& saved) = 0;
 };
 
+class Blocks;  // models/blocks.h
+
 /// Further tokens of some sequences, one sequence after the other, without padding.
 struct Continuation {
   at::Tensor tokens;                    // int64 [n] on the model's device
   std::vector<std::int64_t> sequences;  // whose tokens they are, each once
   std::vector<std::int64_t> counts;     // tokens of each, at least 1
+  Blocks* blocks = nullptr;             // what runs the model's blocks; null: nothing else does
 };
 
 }  // namespace ddptrain

@@ -111,12 +111,13 @@ std::map<std::string, at::Tensor> trained(Engine& engine, const std::vector<Batc
   }
   auto state = descent.state();
   if (const auto* shards = engine.shards()) state = shards->gather(state);
-  const auto whole = engine.whole_parameters();
   auto found = by_name(state);
-  for (const auto& [name, weight] : by_name(engine.model().named_parameters()))
-    found.emplace(name, weight);
-  if (world == nullptr || world->rank == 0) return found;
-  return by_name(engine.model().named_parameters());
+  std::vector<NamedTensor> weights;
+  for (const auto& [name, weight] : engine.model().named_parameters())
+    weights.push_back({name, engine.whole(name)});
+  const auto whole = by_name(weights);
+  found.insert(whole.begin(), whole.end());
+  return world == nullptr || world->rank == 0 ? found : whole;
 }
 
 EngineOptions options_of(const Sharded& kind) {

@@ -86,10 +86,9 @@ Weights after_steps(Engine& engine, const World& world) {
     engine.parameters_changed();
     ++at.step;
   }
-  const auto whole = engine.whole_parameters();
   Weights weights;
   for (const auto& [name, tensor] : engine.model().named_parameters())
-    weights.emplace(name, tensor.detach().cpu().clone());
+    weights.emplace(name, engine.whole(name).cpu().clone());
   return weights;
 }
 

@@ -14,6 +14,7 @@
 #include "distributed/engine.h"
 #include "distributed/phases.h"
 #include "distributed/replica.h"
+#include "distributed/sharding/unit_walk.h"
 #include "distributed/sharding/units.h"
 #include "distributed/used_parameters.h"
 #include "distributed/window_numbers.h"
@@ -123,11 +124,12 @@ class UnitEngine final : public Engine {
   }
   void follow() override { units_->follow(); }
 
-  std::shared_ptr<void> whole_parameters() override {
-    units_->hold_all();
-    return {nullptr, [this](void*) { units_->let_go(); }};
+  at::Tensor whole(const std::string& name) override {
+    const auto& shards = units_->shards();
+    return shards.has(name) ? shards.whole(name) : Engine::whole(name);
   }
-  bool has_whole_parameters() const override { return reshard_ == Reshard::step; }
+  Blocks* continuation_blocks() override { return walk_.get(); }
+  void join_continuation() override { walk_->join(); }
   std::int64_t held_bytes() const override { return units_->held_bytes(); }
   PassCapture& capture() override { return capture_; }
 
@@ -146,6 +148,7 @@ class UnitEngine final : public Engine {
     const UnitOptions units{options_.whole_tensors ? CutAt::parameters : CutAt::any_element,
                             reshard_, travelling_type(numerics), options_.reduces_last};
     units_ = std::make_unique<Units>(*model, model->named_parameters(), units, world_);
+    walk_ = std::make_unique<UnitWalk>(*units_);
     deferred.materialize(std::move(first), [&](std::size_t parameter, const at::Tensor& value) {
       units_->assign(parameter, value);
     });
@@ -170,6 +173,7 @@ class UnitEngine final : public Engine {
   World& world_;
   Reshard reshard_;
   std::unique_ptr<Units> units_;
+  std::unique_ptr<UnitWalk> walk_;
   Replica replica_;
   UsedParameters used_;
   bool saw_rows_ = false;  // in this window

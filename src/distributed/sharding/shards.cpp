@@ -74,6 +74,20 @@ const at::Tensor& Shards::piece(const std::string& parameter) const {
   return pieces_[index_.at(parameter)].tensor;
 }
 
+at::Tensor Shards::whole(const std::string& parameter) const {
+  const auto p = index_.at(parameter);
+  const auto& form = parameters_[p].tensor;
+  const auto whole = at::empty_strided(form.sizes(), form.strides(), options());
+  for (int rank = 0; rank < ranks_; ++rank) {
+    const auto piece = piece_on(p, rank);
+    if (piece.elements == 0) continue;
+    auto part = in_memory_order(whole).narrow(0, piece.in_parameter, piece.elements);
+    if (rank == rank_) part.copy_(in_memory_order(pieces_[p].tensor.detach()));
+    world_.sharing().broadcast(part, rank);
+  }
+  return whole;
+}
+
 void Shards::set_gradient(const std::string& parameter, const at::Tensor& elements) const {
   const auto& own = piece(parameter);
   own.mutable_grad() =

@@ -28,6 +28,9 @@ class Shards {
   /// of a window its gradients are those of the step. Every rank has all names.
   const std::vector<NamedTensor>& pieces() const { return pieces_; }
   const at::Tensor& piece(const std::string& parameter) const;
+  bool has(const std::string& parameter) const { return index_.contains(parameter); }
+  /// A parameter of which all ranks bring their pieces to all; they call it together.
+  at::Tensor whole(const std::string& parameter) const;
   /// The gradient of the elements of a piece.
   void set_gradient(const std::string& parameter, const at::Tensor& elements) const;
 

@@ -191,7 +191,7 @@ void Units::leave(std::size_t index) {
 at::Tensor Units::run(const Module& block, const at::Tensor& input, const Pass& pass,
                       const Forward& forward) {
   const auto found = of_block_.find(&block);
-  if (found == of_block_.end() || holds_all_) return forward(input, pass);
+  if (found == of_block_.end()) return forward(input, pass);
   enter(found->second);
   const auto output = forward(input, pass);
   if (learns_ && output.requires_grad() && output.grad_fn())
@@ -201,10 +201,9 @@ at::Tensor Units::run(const Module& block, const at::Tensor& input, const Pass& 
 }
 
 void Units::follow() {
-  if (holds_all_) return;
-  DDP_CHECK(!order_.empty() || of_block_.empty(), "a pass is followed that no rank has made yet");
   begin_forward();
-  const auto order = order_;
+  auto order = order_;
+  for (std::size_t block = 0; !order_is_known_ && block < blocks(); ++block) order.push_back(block);
   for (const auto index : order) {
     enter(index);
     leave(index);
@@ -352,7 +351,6 @@ std::int64_t Units::held_bytes() const {
 }
 
 void Units::weights_changed() {
-  if (holds_all_) return;
   for (auto& unit : units_)
     for (const auto& weights : unit.weights)
       if (weights->stays()) weights->gather();
@@ -371,17 +369,18 @@ void Units::copy_to_groups() {
     }
 }
 
-void Units::hold_all() {
-  DDP_CHECK(!holds_all_ && !learns_, "all weights are held once, and outside of a step");
-  holds_all_ = true;
-  for (auto& unit : units_)
-    for (const auto& weights : unit.weights) weights->hold();
+std::optional<std::size_t> Units::place_of(const Module& block) const {
+  const auto found = of_block_.find(&block);
+  return found == of_block_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void Units::let_go() {
-  for (auto& unit : units_)
-    for (const auto& weights : unit.weights) weights->let_go();
-  holds_all_ = false;
+void Units::hold(std::size_t block) {
+  DDP_CHECK(!learns_, "weights are held outside of a step");
+  for (const auto& weights : units_[block].weights) weights->hold();
+}
+
+void Units::let_go(std::size_t block) {
+  for (const auto& weights : units_[block].weights) weights->let_go();
 }
 
 }  // namespace ddptrain

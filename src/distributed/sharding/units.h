@@ -55,7 +55,8 @@ class Units final : public Blocks {
   /// Around each forward pass outside of a window. One that an error ends has no end.
   void begin_forward();
   void end_forward() { order_is_known_ = true; }
-  /// A forward pass of the others, in which this rank computes nothing.
+  /// A forward pass of the others, in which this rank computes nothing. Before its first pass it
+  /// expects the blocks in the model's order.
   void follow();
 
   /// What an error or a trial left of the window before is forgotten.
@@ -76,9 +77,14 @@ class Units final : public Blocks {
   void weights_changed();
   /// Where groups of ranks have a model each, all get the first group's pieces.
   void copy_to_groups();
-  /// Brings all weights to every rank, in the parameters' own type, for reading.
-  void hold_all();
-  void let_go();
+  /// Blocks that have parameters; their places are in the model's order.
+  std::size_t blocks() const { return units_.size() - 1; }
+  /// Empty for one without.
+  std::optional<std::size_t> place_of(const Module& block) const;
+  /// Brings the weights of a block to every rank, in the parameters' own type, for reading; outside
+  /// of a step, and all ranks call it together.
+  void hold(std::size_t block);
+  void let_go(std::size_t block);
 
  private:
   struct Unit {
@@ -127,7 +133,6 @@ class Units final : public Blocks {
   std::size_t place_ = 0;  // in it: forward, and back
   bool learns_ = false;    // a pass with a backward pass is under way
   bool reduces_ = false;   // gradients are summed at its end
-  bool holds_all_ = false;
   std::unique_ptr<Slots> weight_slots_, gradient_slots_;
   std::vector<std::size_t> reducing_;  // whose sums are on their way, the oldest first
   std::unique_ptr<Shards> shards_;

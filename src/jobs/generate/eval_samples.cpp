@@ -90,6 +90,7 @@ class EvalSamples final : public SampleGenerator {
  public:
   explicit EvalSamples(Training& training)
       : model_(training.engine->model()),
+        blocks_(training.engine->continuation_blocks()),
         name_(training.recipe.model.type()),
         codec_(codec_of(training.recipe, training.data->state())),
         prompts_(sample_prompts(training, *codec_)),
@@ -100,13 +101,13 @@ class EvalSamples final : public SampleGenerator {
   std::size_t rounds() const override { return static_cast<std::size_t>(*options_.tokens); }
 
   void begin() override {
-    writing_.emplace(model_, name_, *codec_, options_);
+    writing_.emplace(model_, name_, blocks_, *codec_, options_);
     writing_->writer.begin(prompts_, 0);
     is_done_ = false;
   }
 
+  bool is_done() const override { return is_done_; }
   void round() override {
-    if (is_done_) return;
     try {
       is_done_ = !writing_->writer.step([](std::size_t, const std::string&, bool) {});
     } catch (const Error& error) {  // no part of a run's result
@@ -127,14 +128,15 @@ class EvalSamples final : public SampleGenerator {
 
  private:
   struct Writing {
-    Writing(Model& model, const std::string& name, const TextCodec& codec,
+    Writing(Model& model, const std::string& name, Blocks* blocks, const TextCodec& codec,
             const WritingOptions& options)
-        : generator(model, name), writer(generator, codec, options) {}
+        : generator(model, name, blocks), writer(generator, codec, options) {}
     Generator generator;
     TextWriter writer;
   };
 
   Model& model_;
+  Blocks* blocks_;  // of ranks that share them
   std::string name_;
   std::unique_ptr<TextCodec> codec_;
   std::vector<std::string> prompts_;

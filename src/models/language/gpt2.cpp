@@ -8,6 +8,7 @@
 
 #include <cmath>
 
+#include "models/blocks.h"
 #include "models/language/gpt2_shape.h"
 #include "models/layers/chain.h"
 #include "models/layers/initialize.h"
@@ -61,12 +62,19 @@ class Gpt2Transformer final : public Module {
   }
 
   /// [n, width] of all further tokens.
-  at::Tensor extend(const at::Tensor& tokens, const at::Tensor& positions,
+  at::Tensor extend(const Continuation& further, const at::Tensor& positions,
                     const std::vector<SequenceRows>& sequences, KeyValueMemory& memory) {
-    auto x = embed(tokens, positions, {});
-    for (std::size_t layer = 0; layer < blocks_.size(); ++layer)
-      x = blocks_[layer]->extend(x, sequences, static_cast<std::int64_t>(layer), memory);
-    return ln_f_->forward(x, {});
+    Pass pass;
+    pass.blocks = further.blocks;
+    auto x = embed(further.tokens, positions, pass);
+    std::int64_t layer = 0;
+    for (auto* block : blocks_) {
+      x = observed_block(*block, x, pass, [&](const at::Tensor& input, const Pass&) {
+        return block->extend(input, sequences, layer, memory);
+      });
+      ++layer;
+    }
+    return ln_f_->forward(x, pass);
   }
 
   const WeightTable& wte() const { return *wte_; }
@@ -144,8 +152,7 @@ class Gpt2 final : public Model {
     const auto on_device = [&](const std::vector<std::int64_t>& numbers) {
       return at::tensor(numbers, at::kLong).to(continuation.tokens.device());
     };
-    const auto hidden =
-        transformer_->extend(continuation.tokens, on_device(positions), sequences, read);
+    const auto hidden = transformer_->extend(continuation, on_device(positions), sequences, read);
     for (const auto& rows : sequences) read.grow(rows.sequence, rows.count);
     return hidden.index_select(0, on_device(last));
   }

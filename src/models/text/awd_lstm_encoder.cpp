@@ -1,5 +1,8 @@
 #include "models/text/awd_lstm_encoder.h"
 
+#include <ATen/ops/cat.h>
+
+#include "models/blocks.h"
 #include "models/layers/initialize.h"
 
 namespace ddptrain {
@@ -90,6 +93,26 @@ at::Tensor AwdLstmEncoder::run(const at::Tensor& tokens, const at::Tensor& embed
       states[layer] = state;
     if (layer + 1 < rnns_.size()) output = hidden_dps_[layer]->drop(output, segment, pass);
   }
+  return output;
+}
+
+at::Tensor AwdLstmEncoder::extend(const at::Tensor& tokens, const std::vector<std::int64_t>& counts,
+                                  const std::vector<std::vector<LstmState>*>& states,
+                                  Blocks* blocks) {
+  Pass pass;
+  pass.blocks = blocks;
+  auto output = embed(tokens.unsqueeze(0), {});
+  for (std::size_t layer = 0; layer < rnns_.size(); ++layer)
+    output = observed_block(*rnns_[layer], output, pass, [&](const at::Tensor& all, const Pass&) {
+      std::vector<at::Tensor> outputs;
+      std::int64_t first = 0;
+      for (std::size_t i = 0; i < counts.size(); ++i) {
+        outputs.push_back(rnns_[layer]->run(all.narrow(1, first, counts[i]), (*states[i])[layer],
+                                            {0, 1, {}}, {}));
+        first += counts[i];
+      }
+      return at::cat(outputs, 1);
+    });
   return output;
 }
 

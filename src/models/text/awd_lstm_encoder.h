@@ -22,6 +22,8 @@ struct AwdLstmShape {
   bool runs_once = false;  // WeightDropLstmShape's
 };
 
+class Blocks;  // models/blocks.h
+
 class AwdLstmEncoder final : public Module {
  public:
   AwdLstmEncoder(const AwdLstmShape& shape, const at::Generator& generator);
@@ -34,6 +36,11 @@ class AwdLstmEncoder final : public Module {
   /// Moves the states (of all rows of the batch) on.
   at::Tensor run(const at::Tensor& tokens, const at::Tensor& embedded,
                  std::vector<LstmState>& states, const Segment& segment, const Pass& pass);
+  /// Tokens [n] of several sequences, one behind the other, `counts` of each, to [1, n, emb_sz],
+  /// in evaluation mode. Moves the states on, which each sequence has of each layer. A layer reads
+  /// all sequences, each by itself, before the next layer does. `blocks`: Continuation::blocks.
+  at::Tensor extend(const at::Tensor& tokens, const std::vector<std::int64_t>& counts,
+                    const std::vector<std::vector<LstmState>*>& states, Blocks* blocks);
   /// Tokens of one segment, from the state zero.
   at::Tensor forward(const at::Tensor& tokens, const Pass& pass) override;
 

@@ -178,17 +178,16 @@ class AwdLstmLm final : public Model {
   std::unique_ptr<Memory> make_memory() override { return std::make_unique<LstmMemory>(*encoder_); }
   at::Tensor extend(const Continuation& continuation, Memory& memory) override {
     auto& known = dynamic_cast<LstmMemory&>(memory);
+    std::vector<std::vector<LstmState>*> states;
+    for (const auto sequence : continuation.sequences) states.push_back(&known.at(sequence).states);
+    const auto output =
+        encoder_->extend(continuation.tokens, continuation.counts, states, continuation.blocks);
     std::vector<at::Tensor> last;
-    std::int64_t first = 0;
+    std::int64_t end = 0;
     for (std::size_t i = 0; i < continuation.sequences.size(); ++i) {
-      const auto count = continuation.counts[i];
-      auto& sequence = known.at(continuation.sequences[i]);
-      const auto tokens = continuation.tokens.narrow(0, first, count).unsqueeze(0);
-      const auto output =
-          encoder_->run(tokens, encoder_->embed(tokens, {}), sequence.states, {0, 1, {}}, {});
-      last.push_back(output.select(1, count - 1));
-      sequence.length += count;
-      first += count;
+      end += continuation.counts[i];
+      known.at(continuation.sequences[i]).length += continuation.counts[i];
+      last.push_back(output.select(1, end - 1));
     }
     return at::cat(last);
   }

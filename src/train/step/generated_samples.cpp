@@ -1,5 +1,7 @@
 #include "train/step/generated_samples.h"
 
+#include <ATen/ops/tensor.h>
+
 #include <iterator>
 #include <string>
 #include <utility>
@@ -14,15 +16,24 @@
 namespace ddptrain {
 namespace {
 
+/// What rank 0 says, where ranks have to join in its round.
+bool is_going_on(Training& t, bool own) {
+  if (!t.engine->continuation_blocks()) return own;
+  auto flag = at::tensor({own ? 1.0 : 0.0}, at::kDouble);
+  t.world->control->broadcast(flag, 0);
+  return flag.item<double>() == 1;
+}
+
 /// Adds what the weights in place generate; false where all ranks left early.
 bool add_generated(Training& t, SampleGenerator& generator, const std::function<bool()>& asked,
                    const std::function<void()>& alive, const std::string& weights,
                    GeneratedTexts& all) {
-  const auto whole = t.engine->whole_parameters();
   const bool generates = t.world->rank == 0;
   if (generates) generator.begin();
   const auto round = [&](std::size_t) {
-    if (generates) generator.round();
+    const bool goes_on = is_going_on(t, generates && !generator.is_done());
+    if (goes_on && generates) generator.round();
+    if (goes_on) t.engine->join_continuation();
     if (alive) alive();
   };
   if (!in_rounds(*t.world->control, generator.rounds(), asked, round)) return false;

@@ -16,11 +16,14 @@ struct Training;
 class SampleGenerator {
  public:
   virtual ~SampleGenerator() = default;
-  /// The most rounds that it takes, the same on every rank.
+  /// The most rounds that it takes, the same on every rank. The model continues its texts once in a
+  /// round at most, with Engine::continuation_blocks().
   virtual std::size_t rounds() const = 0;
   /// With the weights that the model has now.
   virtual void begin() = 0;
   virtual void round() = 0;
+  /// Whether all texts have ended: further rounds would do nothing.
+  virtual bool is_done() const = 0;
   /// What there is; after an error, which is a warning, nothing.
   virtual GeneratedTexts end() = 0;
 };

@@ -137,15 +137,11 @@ Published take_logged_names(std::vector<NamedTensor>& tensors, const Model& mode
   return published;
 }
 
-/// Rows without a counterpart keep the model's own values, which are looked at where rows have
-/// names.
+/// All ranks call it together.
 Matched match_rows(Training& t, std::vector<NamedTensor>& saved, const RowNames& there,
-                   const RowNames& here, const MatchOptions& options) {
-  const auto& fitted = there.fitted;
-  const bool have_names =
-      !there.outputs.empty() || !fitted.columns.empty() || !fitted.numbers.empty();
-  const auto whole = have_names ? t.engine->whole_parameters() : nullptr;
-  return match_rows_by_name(saved, there, here, t.engine->model(), entry_of(t), options);
+                   const RowNames& here, bool outputs) {
+  const auto values = [&](const std::string& name) { return t.engine->whole(name); };
+  return match_rows_by_name(saved, there, here, t.engine->model(), entry_of(t), {outputs, values});
 }
 
 void assign(Engine& engine, const WeightsFit& fit) {
@@ -195,7 +191,7 @@ std::optional<Transfer> start_from_weights(Training& t) {
   const bool borrowed = are_of_another(tensors, model);
   const auto left_out = borrowed ? take_borrowed(tensors, model) : 0;
   const auto there = names_there(saved, spec), here = row_names(*t.data);
-  auto matched = match_rows(t, tensors, there, here, {!borrowed});
+  auto matched = match_rows(t, tensors, there, here, !borrowed);
   join_aliases(tensors, model.state());  // of names that were borrowed
   const auto own = borrowed ? model.own_parts() : std::vector<std::string>();
   const auto headless = !borrowed && published.headless ? last : std::vector<std::string>();
@@ -225,7 +221,7 @@ void take_all_weights(Training& t, const std::string& file, Calls calls,
                        architecture_of(file));
   join_aliases(saved.tensors, model.state());
   const auto there = row_names(saved.names), here = row_names(*t.data);
-  const auto matched = match_rows(t, saved.tensors, there, here, {});
+  const auto matched = match_rows(t, saved.tensors, there, here, true);
   for (const auto& group : matched.groups)
     if (group.initialized > 0 || (group.dropped > 0 && group.what == here.kind_of_outputs))
       throw Error(Exit::data, option + ": '" + file + "' is of other " + group.what +

@@ -30,12 +30,12 @@ std::string what_of(const NamedColumn& column) {
 class Matcher {
  public:
   Matcher(std::vector<NamedTensor>& saved, const RowNames& there, const RowNames& here,
-          Model& model, const EntryBase& entry)
-      : saved_(saved), there_(there), here_(here), model_(model), entry_(entry) {
+          Model& model, const EntryBase& entry, const MatchOptions& options)
+      : saved_(saved), there_(there), here_(here), model_(model), entry_(entry), options_(options) {
     for (const auto& [name, tensor] : model.state()) live_.emplace(name, tensor);
   }
 
-  Matched run(const MatchOptions& options) {
+  Matched run() {
     take_embeddings_out();
     const auto features_there =
         features(there_, [&](std::size_t place) { return width_there(place); });
@@ -43,13 +43,17 @@ class Matcher {
     match_features(features_there);
     for (const auto& layer : output_layers(model_, entry_))
       if (!is_embedded(layer)) result_.output_layers.push_back(layer);
-    if (options.outputs) match_outputs();
+    if (options_.outputs) match_outputs();
     return std::move(result_);
   }
 
  private:
   using Tensors = std::map<std::string, at::Tensor>;
   using Names = std::vector<std::string>;
+
+  at::Tensor values_of(const std::string& name) const {
+    return options_.values ? options_.values(name) : live_.at(name);
+  }
 
   // ---- embeddings
 
@@ -166,8 +170,8 @@ class Matcher {
             "embeddings are " + shape_text(saved) + " there and " + shape_text(own) + " here");
       note_further_rows(group, saved.size(0) - std::ssize(names),
                         own.size(0) - std::ssize(column.values));
-      saved_.push_back(
-          {tensors_here[i], matched(saved, own, 0, match, std::ssize(names), FreshPlaces::mean)});
+      saved_.push_back({tensors_here[i], matched(saved, values_of(tensors_here[i]), 0, match,
+                                                 std::ssize(names), FreshPlaces::mean)});
     }
     count(group, match);
     group.how = kMean;
@@ -250,8 +254,8 @@ class Matcher {
       auto* saved = find(axis.tensor);
       const auto places = std::ssize(axis.numbers_alone ? there.numbers : there.all);
       if (saved == nullptr || !differ_along(*saved, own, axis.dim, places)) continue;
-      *saved = matched(*saved, own, axis.dim, axis.numbers_alone ? numbers : all, places,
-                       FreshPlaces::own);
+      *saved = matched(*saved, values_of(axis.tensor), axis.dim, axis.numbers_alone ? numbers : all,
+                       places, FreshPlaces::own);
       group.tensors.push_back(axis.tensor);
     }
     if (group.tensors.empty()) return;
@@ -324,7 +328,7 @@ class Matcher {
     group.how = kMean;
     for (const auto& name : group.tensors)
       if (auto* saved = find(name); saved != nullptr)
-        *saved = matched(*saved, live_.at(name), 0, match, std::ssize(there_.outputs),
+        *saved = matched(*saved, values_of(name), 0, match, std::ssize(there_.outputs),
                          FreshPlaces::mean);
   }
 
@@ -345,8 +349,9 @@ class Matcher {
   const RowNames& here_;
   Model& model_;
   const EntryBase& entry_;
-  std::map<std::string, at::Tensor> live_;
-  std::set<std::string> embedded_;  // names of all tensors with rows of a column
+  const MatchOptions& options_;
+  std::map<std::string, at::Tensor> live_;  // for their shapes
+  std::set<std::string> embedded_;          // names of all tensors with rows of a column
   std::map<std::string, at::Tensor> taken_out_;
   Matched result_;
 };
@@ -379,7 +384,7 @@ RowNames row_names(const SavedNames& saved) {
 Matched match_rows_by_name(std::vector<NamedTensor>& saved, const RowNames& there,
                            const RowNames& here, Model& model, const EntryBase& entry,
                            const MatchOptions& options) {
-  return Matcher(saved, there, here, model, entry).run(options);
+  return Matcher(saved, there, here, model, entry, options).run();
 }
 
 }  // namespace ddptrain

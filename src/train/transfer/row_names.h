@@ -1,6 +1,7 @@
 // Weights of another run or program to those of this model: rows follow their names.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,9 @@ struct Matched {
 
 struct MatchOptions {
   bool outputs = true;  // false: the file's are another network's, and were left out
+  /// The values of a tensor of the model, which rows without a counterpart keep; asked for one
+  /// after another, in the same order for the same names. Empty: those that the model has.
+  std::function<at::Tensor(const std::string&)> values = {};
 };
 
 /// Replaces the tensors of `saved` whose rows have names by ones with the rows of `model`. What has

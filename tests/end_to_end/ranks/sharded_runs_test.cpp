@@ -86,6 +86,14 @@ TEST_F(ShardedRuns, WriteTheFilesOfDdpOfWholeAndStridedParameters) {
                           "sgd/");
 }
 
+// Rows of the last layer go by the names of classes, of which one is new; other ranks have pieces
+// of the rows that it keeps.
+TEST_F(ShardedRuns, TakeRowsByNameAsDdpDoes) {
+  start(twelve_steps({"data.classes=[arrow, circle, cross, heart]", "name=before"}));
+  expect_the_files_of_ddp({"data.classes=[cross, arrow, star]",
+                           "model.weights=runs/before/001/checkpoints/step-00000012"});
+}
+
 TEST_F(ShardedRuns, RefuseGroupsThatDoNotDivideTheRanks) {
   const auto refused = run({"validate", "small.yaml", "parallel.mode=fsdp", "parallel.devices=4",
                             "parallel.shard.group=3"},

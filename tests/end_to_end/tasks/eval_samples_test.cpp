@@ -120,6 +120,28 @@ TEST_F(EvalSamples, AreTheSameOnTwoRanks) {
   EXPECT_EQ(texts_of("alone"), texts_of("two"));
 }
 
+// Sums in order of ranks, so that weights are the same bits; one text ends before the others.
+TEST_F(EvalSamples, AreThoseOfDdpWhereRanksShareTheModel) {
+  const std::string gpt2 = "model={type: gpt2, n_embd: 16, n_layer: 2, n_head: 2, n_positions: 32}";
+  const std::string stops = "eval.samples={prompts: [one two, three], tokens: 6, stop: four}";
+  for (const auto& model : {std::string("model.n_layers=2"), gpt2}) {
+    const auto texts_in = [&](const std::string& mode, const std::string& precision) {
+      const auto name = mode + precision + (model == gpt2 ? "-gpt2" : "-lstm");
+      const auto ended = train(
+          name, {model, stops, "parallel.mode=" + mode, "parallel.devices=2",
+                 "parallel.sums=ordered", "batch.accumulate=1", "train.precision=" + precision});
+      EXPECT_EQ(ended.code, 0) << ended.err;
+      return texts_of(name);
+    };
+    for (const auto* precision : {"fp32", "bf16"}) {
+      const auto expected = texts_in("ddp", precision);
+      EXPECT_EQ(expected.size(), 2u);
+      for (const auto* mode : {"zero2", "fsdp"})
+        EXPECT_EQ(texts_in(mode, precision), expected) << mode << model << precision;
+    }
+  }
+}
+
 TEST_F(EvalSamples, ContinueTheBeginningsOfValidationDocuments) {
   const auto trained = train("auto", {"eval.samples=2"});
   ASSERT_EQ(trained.code, 0) << trained.err;

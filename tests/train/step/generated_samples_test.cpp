@@ -18,6 +18,7 @@ class WeightAsText final : public SampleGenerator {
   std::size_t rounds() const override { return 3; }
   void begin() override { rounds_ = 0; }
   void round() override { ++rounds_; }
+  bool is_done() const override { return false; }
   GeneratedTexts end() override {
     const auto weight = model_.named_parameters().at(0).tensor.detach().flatten()[0].item<double>();
     return {{"", std::to_string(rounds_), std::to_string(weight), 0, ""}};
