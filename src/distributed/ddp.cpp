@@ -1,7 +1,6 @@
 // mode: ddp. One replica per rank; gradient buckets are summed over ranks during the window's last
 // backward (torch.nn.parallel.DistributedDataParallel, with sums instead of means). mode: zero1 is
 // the same with buckets of which each rank gets the sums of a slice.
-#include <ATen/ops/cat.h>
 #include <ATen/ops/isfinite.h>
 #include <fmt/format.h>
 
@@ -12,10 +11,9 @@
 #include "distributed/buckets.h"
 #include "distributed/engine.h"
 #include "distributed/phases.h"
+#include "distributed/rank_window.h"
 #include "distributed/replica.h"
 #include "distributed/sharding/zero1.h"
-#include "distributed/used_parameters.h"
-#include "distributed/window_numbers.h"
 
 namespace ddptrain {
 namespace {
@@ -28,7 +26,7 @@ class DdpEngine final : public Engine, private PassCapture {
         world_(world),
         replica_(placed(factory(), options.numerics, options.device), options, options.device,
                  carried_),
-        used_({options.find_unused_parameters, options.static_graph}) {
+        window_({options.find_unused_parameters, options.static_graph}) {
     if (shares_state)
       zero1_.emplace(replica_.parameters(), bucket_size(),
                      options.whole_tensors ? CutAt::parameters : CutAt::any_element, world);
@@ -50,15 +48,13 @@ class DdpEngine final : public Engine, private PassCapture {
   void begin() override {
     replica_.begin();
     buckets_->begin();
-    saw_rows_ = false;
-    counts_ = {};
+    window_.begin();
     // As torch's DDP: before the first forward of a window. Under sync_bn they are equal anyway.
     if (options_.broadcast_buffers && !options_.sync_bn) broadcast_buffers();
   }
 
   void accumulate(const Batch& batch, const Loss& loss, const MicroStep& at) override {
-    counts_.add(batch, at);
-    saw_rows_ = saw_rows_ || batch.rows > 0;
+    window_.add(batch, at);
     if (at.last) buckets_->release(at.alone ? -1 : at.step);
     // Without rows there is nothing to add; only sync_bn needs this rank in its collectives.
     if (batch.rows == 0 && !options_.sync_bn) return;
@@ -68,10 +64,9 @@ class DdpEngine final : public Engine, private PassCapture {
 
   at::Tensor sum(bool asked) override {
     const PhaseScope phase(Phase::communication);
-    const auto used = used_here();
-    const auto& own = replica_.sums();
-    auto numbers = at::cat({own, host_.on(own.device(), host_numbers(used, asked))});
-    if (own.is_cpu()) {  // while gradients are still under way
+    const auto used = window_.used(buckets_->used());
+    auto numbers = window_.numbers(replica_.sums(), used, asked);
+    if (numbers.is_cpu()) {  // while gradients are still under way
       const auto pending = world_.control->all_reduce_async(numbers);
       buckets_->finish();
       pending->wait();
@@ -79,29 +74,22 @@ class DdpEngine final : public Engine, private PassCapture {
       buckets_->finish();
       world_.gradients->all_reduce(numbers);
     }
-    const auto anywhere = used_.anywhere(used, numbers);
+    const auto anywhere = window_.anywhere(used, numbers);
     if (compression_) settle(numbers, anywhere);
     if (zero1_) {
       zero1_->assign_gradients(*buckets_, trained_, anywhere);
-      look_at_scaled(numbers, counts_, zero1_->shards());
+      look_at_scaled(numbers, window_.counts(), zero1_->shards());
     } else {
       buckets_->assign_gradients(anywhere);
-      look_at_scaled(numbers, counts_, replica_.gradients());  // the same on every rank
+      // The same on every rank.
+      look_at_scaled(numbers, window_.counts(), replica_.gradients());
     }
     return numbers;
   }
 
-  StepTotals totals(const at::Tensor& numbers) const override {
-    const auto totals = totals_of(numbers);
-    if (!totals.data_lost) used_.require_all(numbers);
-    return totals;
-  }
+  StepTotals totals(const at::Tensor& numbers) const override { return window_.totals(numbers); }
 
-  void broadcast_buffers() override {
-    if (world_.size == 1 || replica_.buffers().empty()) return;
-    const PhaseScope phase(Phase::communication);
-    replica_.broadcast_buffers(*world_.gradients);
-  }
+  void broadcast_buffers() override { replica_.broadcast_buffers(*world_.gradients); }
   std::int64_t held_bytes() const override { return Engine::held_bytes() + buckets_->bytes(); }
   std::vector<NamedTensor> gather_state() const override {
     return compression_ ? compression_->gather_state() : std::vector<NamedTensor>{};
@@ -145,23 +133,11 @@ class DdpEngine final : public Engine, private PassCapture {
   void restore(const PassResults& results) override {
     replica_.restore(results);
     buckets_->restore(results.used);
-    saw_rows_ = true;
-    counts_ = {};
+    window_.repeat();
   }
 
   void upload(bool asked) override {
-    host_.on(replica_.sums().device(), host_numbers(used_here(), asked));
-  }
-
-  /// Which parameters received a gradient from rows of this rank.
-  std::vector<bool> used_here() const {
-    auto used = buckets_->used();
-    if (!saw_rows_) used.assign(used.size(), false);
-    return used;
-  }
-
-  std::vector<double> host_numbers(const std::vector<bool>& used, bool asked) const {
-    return used_.numbers(counts_, asked, used, saw_rows_);
+    window_.upload(replica_.sums().device(), window_.used(buckets_->used()), asked);
   }
 
   /// A step that is not made transmits nothing: errors stay as they were.
@@ -184,7 +160,7 @@ class DdpEngine final : public Engine, private PassCapture {
     std::erase_if(trained_, [](const NamedTensor& named) { return named.tensor.numel() == 0; });
     std::vector<std::string> names;
     for (const auto& named : trained_) names.push_back(named.name);
-    used_.set_trained(std::move(names));
+    window_.set_trained(std::move(names));
     buckets_ = std::make_unique<Buckets>(
         trained_,
         BucketOptions{bucket_size(), zero1_ ? zero1_->flats_of(trained_) : std::vector<Flat>{},
@@ -196,13 +172,10 @@ class DdpEngine final : public Engine, private PassCapture {
   World& world_;
   Replica replica_;
   std::vector<NamedTensor> trained_;  // what the buckets hold
-  UsedParameters used_;
+  RankWindow window_;
   std::optional<Zero1> zero1_;  // none: ddp
   std::optional<PowerSgd> compression_;
   std::unique_ptr<Buckets> buckets_;
-  bool saw_rows_ = false;  // in this window
-  HostCounts counts_;      // too
-  HostNumbers host_;
 };
 
 }  // namespace

@@ -85,6 +85,8 @@ std::vector<at::Tensor> Replica::state() const {
 }
 
 void Replica::broadcast_buffers(Group& group) const {
+  if (group.size() == 1 || buffers_.empty()) return;
+  const PhaseScope phase(Phase::communication);
   if (auto flat = flat_buffers(); flat.defined())
     group.broadcast(flat, 0);
   else

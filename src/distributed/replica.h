@@ -26,7 +26,7 @@ class Replica {
   const std::vector<at::Tensor>& buffers() const { return buffers_; }
   /// Parameters and buffers.
   std::vector<at::Tensor> state() const;
-  /// Rank 0's buffers, of which there are some, to all.
+  /// Rank 0's buffers to all.
   void broadcast_buffers(Group& group) const;
   /// What runs the model's blocks from now on; outlives it.
   void set_blocks(Blocks* blocks) { blocks_ = blocks; }

@@ -3,7 +3,6 @@
 // while a block is in its backward pass (torch's FullyShardedDataParallel, with sums instead of
 // means).
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 
 #include <string>
@@ -13,11 +12,10 @@
 #include "base/error.h"
 #include "distributed/engine.h"
 #include "distributed/phases.h"
+#include "distributed/rank_window.h"
 #include "distributed/replica.h"
 #include "distributed/sharding/unit_walk.h"
 #include "distributed/sharding/units.h"
-#include "distributed/used_parameters.h"
-#include "distributed/window_numbers.h"
 #include "models/layers/deferred_init.h"
 
 namespace ddptrain {
@@ -42,7 +40,7 @@ class UnitEngine final : public Engine {
         world_(world),
         reshard_(reshard),
         replica_(built(factory), options, options.device, carried_),
-        used_({options.find_unused_parameters, options.static_graph}) {
+        window_({options.find_unused_parameters, options.static_graph}) {
     agree(world, "the model's parameters", layout_of(replica_.parameters()));
     if (world.size > 1) broadcast_tensors(*world.gradients, replica_.buffers(), 0);
     units_->copy_to_groups();  // what other kinds of CPUs draw differs in the last bits
@@ -62,15 +60,13 @@ class UnitEngine final : public Engine {
   void begin() override {
     replica_.begin();
     units_->begin_window();
-    saw_rows_ = false;
-    counts_ = {};
+    window_.begin();
     if (options_.broadcast_buffers && !options_.sync_bn) broadcast_buffers();
   }
 
   /// A rank without rows makes the same collectives as the others.
   void accumulate(const Batch& batch, const Loss& loss, const MicroStep& at) override {
-    counts_.add(batch, at);
-    saw_rows_ = saw_rows_ || batch.rows > 0;
+    window_.add(batch, at);
     const bool together = options_.sync_bn && !at.alone;
     units_->begin_pass(at.last);
     replica_.train(batch, loss, at, together ? world_.statistics.get() : nullptr);
@@ -80,28 +76,17 @@ class UnitEngine final : public Engine {
   at::Tensor sum(bool asked) override {
     const PhaseScope phase(Phase::communication);
     units_->finish_window();
-    auto used = units_->used();
-    if (!saw_rows_) used.assign(used.size(), false);
-    const auto& own = replica_.sums();
-    auto numbers =
-        at::cat({own, host_.on(own.device(), used_.numbers(counts_, asked, used, saw_rows_))});
-    (own.is_cpu() ? world_.control : world_.gradients)->all_reduce(numbers);
-    units_->assign_gradients(used_.anywhere(used, numbers));
-    look_at_scaled(numbers, counts_, units_->shards());
+    const auto used = window_.used(units_->used());
+    auto numbers = window_.numbers(replica_.sums(), used, asked);
+    (numbers.is_cpu() ? world_.control : world_.gradients)->all_reduce(numbers);
+    units_->assign_gradients(window_.anywhere(used, numbers));
+    look_at_scaled(numbers, window_.counts(), units_->shards());
     return numbers;
   }
 
-  StepTotals totals(const at::Tensor& numbers) const override {
-    const auto totals = totals_of(numbers);
-    if (!totals.data_lost) used_.require_all(numbers);
-    return totals;
-  }
+  StepTotals totals(const at::Tensor& numbers) const override { return window_.totals(numbers); }
 
-  void broadcast_buffers() override {
-    if (world_.size == 1 || replica_.buffers().empty()) return;
-    const PhaseScope phase(Phase::communication);
-    replica_.broadcast_buffers(*world_.gradients);
-  }
+  void broadcast_buffers() override { replica_.broadcast_buffers(*world_.gradients); }
   void assign(const std::vector<NamedTensor>& values) override {
     const auto& parameters = replica_.parameters();
     std::unordered_map<std::string, std::size_t> places;
@@ -166,7 +151,7 @@ class UnitEngine final : public Engine {
     for (const auto& named : replica_.trained())
       if (named.tensor.numel() > 0) names.push_back(named.name);
     units_->set_trained(names);
-    used_.set_trained(std::move(names));
+    window_.set_trained(std::move(names));
   }
 
   EngineOptions options_;
@@ -175,10 +160,7 @@ class UnitEngine final : public Engine {
   std::unique_ptr<Units> units_;
   std::unique_ptr<UnitWalk> walk_;
   Replica replica_;
-  UsedParameters used_;
-  bool saw_rows_ = false;  // in this window
-  HostCounts counts_;      // too
-  HostNumbers host_;
+  RankWindow window_;
   NoPassCapture capture_{"weights of ranks come and go during a step"};
 };
 
