@@ -39,19 +39,19 @@ std::string encode_jpeg(const Image& image) {
   return encoded;
 }
 
-struct Place {
+struct ShapePlace {
   int split = 0;  // 0: train, 1: val
   int shape = 0;
   int number = 0;
 };
 
-fs::path folder_of(const Place& place) {
+fs::path folder_of(const ShapePlace& place) {
   return fs::path(place.split == 0 ? "train" : "val") /
          shape_names.at(static_cast<std::size_t>(place.shape));
 }
 
-std::vector<Place> places_of(const ShapesOptions& options) {
-  std::vector<Place> places;
+std::vector<ShapePlace> places_of(const ShapesOptions& options) {
+  std::vector<ShapePlace> places;
   for (const int split : {0, 1})
     for (int shape = 0; shape < std::ssize(shape_names); ++shape)
       for (int i = 0; i < (split == 0 ? options.train : options.val); ++i)
@@ -59,7 +59,7 @@ std::vector<Place> places_of(const ShapesOptions& options) {
   return places;
 }
 
-void write_image(const fs::path& folder, const Place& place, const ShapesOptions& options) {
+void write_image(const fs::path& folder, const ShapePlace& place, const ShapesOptions& options) {
   const auto key = mix(mix(options.seed, hash_text("shapes")), std::uint64_t(place.split));
   Stream random(key, std::uint64_t(place.shape), std::uint64_t(place.number));
   const auto image = draw_shape(place.shape, options.size, random);
