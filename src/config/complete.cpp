@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/text.h"
+#include "base/url.h"
 #include "config/encode.h"
 
 namespace ddptrain {
@@ -41,7 +42,7 @@ Node normal_leaf(const Node& node, const Shape& shape) {
       return in_one_spelling<Share>(node);
     case Shape::Kind::text:
       normal.quoted = true;
-      if (shape.path && !node.text.empty())
+      if (shape.path && !node.text.empty() && url_scheme(node.text).empty())
         normal.text = std::filesystem::absolute(node.text).lexically_normal().string();
       return normal;
     default:

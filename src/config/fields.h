@@ -35,6 +35,10 @@ struct Node;       // config/node.h
 /// above it (`increasing`), none twice (`distinct`), or numbers of which one is not 0.
 enum class ItemOrder { any, ascending, increasing, distinct, not_all_zero };
 
+/// Whether a path may also be an address (s3://, gs://, https://, http://): of a file, or of a
+/// folder whose files are listed, which a plain web server cannot.
+enum class AddressUse { none, file, folder };
+
 /// What a text is: any, a regular expression (RE2), or one with a group ( ).
 enum class TextForm { any, pattern, pattern_with_group };
 
@@ -48,11 +52,12 @@ struct Spec {
   bool above_min = false;  // the minimum itself is excluded
   bool below_max = false;  // the maximum itself is excluded
   bool required = false;
-  bool path = false;              // a file or folder: relative to the file that wrote it
-  std::string_view unit = {};     // of a bare number: "px", "MiB"
-  std::string_view example = {};  // a value as YAML, where the default does not show one
-  std::string_view was = {};      // the key's former name, which is still understood
-  std::size_t min_items = 0;      // of a list, or characters of a text
+  bool path = false;                      // a file or folder: relative to the file that wrote it
+  AddressUse address = AddressUse::none;  // of a path
+  std::string_view unit = {};             // of a bare number: "px", "MiB"
+  std::string_view example = {};          // a value as YAML, where the default does not show one
+  std::string_view was = {};              // the key's former name, which is still understood
+  std::size_t min_items = 0;              // of a list, or characters of a text
   std::size_t max_items = std::numeric_limits<std::size_t>::max();
   std::vector<std::size_t> lengths = {};  // how many items a list may have; empty: any number
   ItemOrder items = ItemOrder::any;

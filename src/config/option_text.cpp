@@ -25,6 +25,7 @@ const Shape* short_form(const Shape& record) {
 std::string text_type(const Shape& text) {
   if (text.form == TextForm::pattern) return "regular expression";
   if (text.form == TextForm::pattern_with_group) return "regular expression with a group ( )";
+  if (text.address != AddressUse::none) return "path or address";
   return text.path ? "path" : "text";
 }
 

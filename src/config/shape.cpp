@@ -108,6 +108,7 @@ class ShapeVisitor final : public Fields {
     shape.above_min = spec.above_min;
     shape.below_max = spec.below_max;
     shape.path = spec.path;
+    shape.address = spec.address;
     shape.odd = spec.odd;
     shape.multiple_of = spec.multiple_of;
     shape.in_steps = spec.in_steps;

@@ -40,6 +40,7 @@ struct Shape {
   bool below_max = false;
   bool required = false;
   bool path = false;
+  AddressUse address = AddressUse::none;
   std::string unit;     // of a bare number
   std::string example;  // a value as YAML
   std::string was;      // the key's former name

@@ -53,6 +53,7 @@ void plain_members(S& shape, Visit&& visit) {
   visit("below_max", shape.below_max);
   visit("required", shape.required);
   visit("path", shape.path);
+  visit("address", shape.address);
   visit("unit", shape.unit);
   visit("example", shape.example);
   visit("was", shape.was);

@@ -118,6 +118,11 @@ class Dataset {
   }
   /// A digest of what the samples are (names, sizes, labels), equal on every rank.
   virtual std::string digest() const = 0;
+  /// What the samples are read from lives as long as this.
+  void keep(std::shared_ptr<const FileSystem> files) { files_ = std::move(files); }
+
+ private:
+  std::shared_ptr<const FileSystem> files_;
 };
 
 template <>

@@ -2,6 +2,7 @@
 
 #include "config/decode.h"
 #include "data/image/image_files.h"
+#include "sources/remote/data_files.h"
 #include "train/build/build.h"
 
 namespace ddptrain {
@@ -15,10 +16,16 @@ std::unique_ptr<Dataset> open_images(const Recipe& recipe, const SavedData& save
   context.classes.names = saved.classes;
   context.images = paths;
   context.pixels_as_bytes = as_bytes;
+  const auto files = data_files(recipe.data);
+  context.file_system = files.get();
+  std::unique_ptr<Dataset> images;
   if (dataset_of(recipe).has("predicts_images"))
-    return catalog<Dataset>().build(recipe.data, context);
-  return std::make_unique<ImageFiles>(unlabeled_images(paths),
-                                      decode<ImageFileOptions>(recipe.data.node()), context);
+    images = catalog<Dataset>().build(recipe.data, context);
+  else
+    images = std::make_unique<ImageFiles>(unlabeled_images(paths, *files),
+                                          decode<ImageFileOptions>(recipe.data.node()), context);
+  images->keep(files);
+  return images;
 }
 
 const EntryBase& dataset_of(const Recipe& recipe) {

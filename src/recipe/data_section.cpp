@@ -34,6 +34,7 @@ void LoaderSpec::fields(Fields& f) {
 
 void DataSection::fields(Fields& f) {
   f("source", source, {.doc = "An archive to fetch and unpack where the data is missing."});
+  f("store", store, {.doc = "How files behind an address are requested and kept."});
   f("sampler", sampler, {.doc = "In which order training samples are drawn."});
   f("mix", mix, {.doc = "Training samples become mixtures of two, as in mixup."});
   f("loader", loader, {.doc = "How batches are made."});

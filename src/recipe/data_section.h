@@ -1,5 +1,5 @@
-// What every `data` section has, whatever its type: where to fetch it, order, loading; the
-// options of each dataset visit these fields too.
+// What every `data` section has, whatever its type: where to fetch it, how stores are read, order,
+// loading; the options of each dataset visit these fields too.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 
 #include "config/choice.h"
 #include "config/fields.h"
+#include "recipe/store_spec.h"
 
 namespace ddptrain {
 
@@ -41,6 +42,7 @@ struct LoaderSpec {
 
 struct DataSection {
   std::optional<SourceSpec> source;
+  StoreSpec store;
   Choice<Sampler> sampler{"shuffle"};
   std::optional<Choice<Mix>> mix;
   LoaderSpec loader;

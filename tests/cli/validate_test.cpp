@@ -108,8 +108,10 @@ TEST_F(Validate, RefusesURLsAndShowsThemWhole) {
       refused("output.dir=s3://bucket/runs"),
       HasSubstr("output.dir: 's3://bucket/runs' is a URL, and files are read and written on "
                 "this machine; write to a folder here"));
-  EXPECT_THAT(refused("data.root=gs://bucket/images"),
-              HasSubstr("data.root: 'gs://bucket/images' is a URL"));
+  EXPECT_THAT(refused("data.root=hdfs://host/images"),
+              HasSubstr("data.root: 'hdfs://host/images' begins with none of https://, http://, "
+                        "s3:// and gs://; fetch it first"));
+  EXPECT_EQ(cli_output({"validate", "good.yaml", "data.root=gs://bucket/images"}).code, 0);
   EXPECT_THAT(refused("output.dir=file:///tmp/runs"),
               HasSubstr("write the path alone, '/tmp/runs'"));
   EXPECT_THAT(refused("model.weights=hf://org/net"),

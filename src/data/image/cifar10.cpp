@@ -19,7 +19,8 @@ struct Cifar10Options {
     f("root", root,
       {.doc = "Folder with data_batch_1.bin to data_batch_5.bin and test_batch.bin.",
        .required = true,
-       .path = true});
+       .path = true,
+       .address = AddressUse::file});
     pixels.fields(f);
   }
 };

@@ -26,6 +26,7 @@ struct ImageFolderOptions {
       {.doc = "Folder of the data.",
        .required = true,
        .path = true,
+       .address = AddressUse::folder,
        .example = "data/imagenette2-160"});
     f("train", train, {.doc = "Folder in root with a folder per class; '.' is root itself."});
     f("valid", valid,

@@ -32,7 +32,11 @@ struct ImageMasksOptions {
   ImageFileOptions files;
   void fields(Fields& f) {
     f("root", root,
-      {.doc = "Folder of the data.", .required = true, .path = true, .example = "data/camvid"});
+      {.doc = "Folder of the data.",
+       .required = true,
+       .path = true,
+       .address = AddressUse::folder,
+       .example = "data/camvid"});
     f("images", images, {.doc = "Folder of the images in root; '.' is root itself."});
     f("masks", masks, {.doc = "Folder of their masks in root, with the same folders in it."});
     f("mask_name", mask_name,

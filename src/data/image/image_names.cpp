@@ -34,7 +34,11 @@ struct ImageNamesOptions {
   ImageFileOptions images;
   void fields(Fields& f) {
     f("root", root,
-      {.doc = "Folder of the images.", .required = true, .path = true, .example = "data/images"});
+      {.doc = "Folder of the images.",
+       .required = true,
+       .path = true,
+       .address = AddressUse::folder,
+       .example = "data/images"});
     f("pattern", pattern,
       {.doc = "Regular expression whose first group ( ) is the label, as in '^(.+)_\\d+\\.jpg$'.",
        .example = "'^(.+)_\\d+\\.jpg$'",

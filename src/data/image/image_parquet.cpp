@@ -29,6 +29,7 @@ struct ImageParquetOptions {
       {.doc = "Folder of the Parquet files.",
        .required = true,
        .path = true,
+       .address = AddressUse::file,
        .example = "data/beans"});
     f("train", train,
       {.doc = "Files in root: a name with '*', or a pattern with braces, as in "

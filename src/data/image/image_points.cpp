@@ -65,11 +65,13 @@ struct ImagePointsOptions {
     f("file", file,
       {.doc = "CSV file with a row for each image and columns of its points.",
        .path = true,
+       .address = AddressUse::file,
        .example = "data/points.csv"});
     f("root", root,
       {.doc = "Folder that paths are relative to, and below which images with pose files are; the "
               "CSV file's own if null.",
-       .path = true});
+       .path = true,
+       .address = AddressUse::file});
     f("columns", columns, {.doc = "What the columns are called."});
     f("poses", poses,
       {.doc = "Instead of a CSV file: a pose file for each image, whose one point is the middle of "

@@ -5,15 +5,11 @@
 #include <array>
 
 #include "base/error.h"
-#include "base/secrets.h"
 #include "base/text.h"
-#include "base/url.h"
 #include "data/dataset.h"
 #include "data/image/image_files.h"
 #include "data/image/shard_splits.h"
 #include "sources/image/image_classes.h"
-#include "sources/remote/cached_files.h"
-#include "sources/remote/http_files.h"
 #include "sources/shards/samples.h"
 #include "sources/shards/shard_files.h"
 #include "sources/shards/shard_labels.h"
@@ -23,29 +19,20 @@ namespace ddptrain {
 namespace {
 
 struct ImageShardsOptions {
-  std::optional<std::string> root;
-  std::optional<std::string> url;
-  StoreOptions store;
-  ShardCacheOptions cache;
+  std::string root;
   std::string train = ".";
   ValidFiles valid;
   Auto<std::string> image;
   ShardLabelOptions labels;
   ImageFileOptions images;
-  std::string place() const {
-    auto text = url ? *url : *root;
-    while (url && text.ends_with('/')) text.pop_back();
-    return text;
-  }
   void fields(Fields& f) {
     f("root", root,
-      {.doc = "Folder of the shards.", .path = true, .example = "data/imagenette-shards"});
-    f("url", url,
-      {.doc = "Instead of root, the address that the shards are below: https://, http:// or s3://. "
-              "Only this is read from elsewhere.",
-       .min_items = 1});
-    f("store", store, {.doc = "How files behind 'url' are asked for."});
-    f("cache", cache, {.doc = "What is kept of them on this node."});
+      {.doc = "Folder of the shards.",
+       .required = true,
+       .path = true,
+       .address = AddressUse::file,
+       .example = "data/imagenette-shards",
+       .was = "url"});
     f("train", train,
       {.doc =
            "Shards in root: a folder of .tar files, 'train-*.tar', or a pattern with braces, as in "
@@ -59,10 +46,6 @@ struct ImageShardsOptions {
               "has."});
     labels.fields(f);
     images.fields(f);
-    f.require(exactly_one({"root", "url"}));
-    f.require(needs("store.endpoint", "url"));
-    f.require(needs("store.region", "url"));
-    f.require(needs("cache.folder", "url"));
     f.require(exactly_one({"valid.folder", "valid.fraction", "valid.list", "valid.fold"}));
   }
 };
@@ -114,26 +97,11 @@ class ShardReader {
   ImageClasses classes_;
 };
 
-constexpr std::array<std::string_view, 3> kSchemes{"https", "http", "s3"};
-
-std::unique_ptr<ShardFiles> shard_files(const FileSystem& system,
-                                        const ImageShardsOptions& options) {
-  if (!options.url) return std::make_unique<ShardFiles>(system);
-  const auto scheme = url_scheme(*options.url);
-  if (std::find(kSchemes.begin(), kSchemes.end(), scheme) == kSchemes.end())
-    throw Error(Exit::recipe, Option{"data.url"},
-                "'" + without_passwords(*options.url) +
-                    "' begins with none of https://, http://, "
-                    "s3://; 'root' names a folder");
-  return std::make_unique<ShardFiles>(
-      std::make_unique<CachedFiles>(open_store(*options.url, options.store), options.cache));
-}
-
 ImageList list_images(const FileSystem& system, const ImageShardsOptions& options,
                       const KnownClasses& known) {
-  auto files = shard_files(system, options);
+  auto files = std::make_unique<ShardFiles>(system);
   ImageList list(*files);
-  list.root = options.place();
+  list.root = options.root;
   ShardReader reader(*files, options, list);
   list.own_files = std::move(files);
   list_shards(list, options.train, options.valid, reader.classes(), known,

@@ -49,9 +49,12 @@ struct ManifestOptions {
       {.doc = "CSV file with a row for each image.",
        .required = true,
        .path = true,
+       .address = AddressUse::file,
        .example = "data/images.csv"});
     f("root", root,
-      {.doc = "Folder that paths are relative to; the file's own if null.", .path = true});
+      {.doc = "Folder that paths are relative to; the file's own if null.",
+       .path = true,
+       .address = AddressUse::file});
     f("columns", columns, {.doc = "What the columns are called."});
     f("label_delimiter", label_delimiter,
       {.doc = "What stands between labels where an image has any number of them, such as ' '; "

@@ -22,7 +22,8 @@ struct MnistOptions {
       {.doc = "Folder with train-images-idx3-ubyte, train-labels-idx1-ubyte, "
               "t10k-images-idx3-ubyte and t10k-labels-idx1-ubyte, each with or without .gz.",
        .required = true,
-       .path = true});
+       .path = true,
+       .address = AddressUse::file});
     pixels.fields(f);
   }
 };

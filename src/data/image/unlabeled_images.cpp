@@ -13,7 +13,11 @@ struct UnlabeledImagesOptions {
   ImageFileOptions images;
   void fields(Fields& f) {
     f("root", root,
-      {.doc = "Folder of the images.", .required = true, .path = true, .example = "data/images"});
+      {.doc = "Folder of the images.",
+       .required = true,
+       .path = true,
+       .address = AddressUse::folder,
+       .example = "data/images"});
     f("extensions", extensions,
       {.doc = "Files that count as images, whatever the case of the letters.", .min_items = 1});
     images.fields(f);

@@ -24,6 +24,7 @@ struct RatingsTableOptions {
       {.doc = "CSV or Parquet file with a rating in each row.",
        .required = true,
        .path = true,
+       .address = AddressUse::file,
        .example = "data/ratings.csv"});
     f("user", user, {.doc = "The column of users; auto: the first."});
     f("item", item, {.doc = "The column of items; auto: the second."});

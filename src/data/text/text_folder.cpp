@@ -36,7 +36,11 @@ struct TextFolderOptions {
   TextOptions texts;
   void fields(Fields& f) {
     f("root", root,
-      {.doc = "Folder of the data.", .required = true, .path = true, .example = "data/imdb"});
+      {.doc = "Folder of the data.",
+       .required = true,
+       .path = true,
+       .address = AddressUse::folder,
+       .example = "data/imdb"});
     f("task", task,
       {.doc =
            "'classification': each folder is a class. 'language_model': there are none, and each "

@@ -23,11 +23,13 @@ struct TokenFileOptions {
       {.doc = "Training tokens, which 'ddptrain data tokens' wrote.",
        .required = true,
        .path = true,
+       .address = AddressUse::file,
        .example = "data/train.tokens"});
     f("valid", valid,
       {.doc = "Validation tokens, by the same tokenizer.",
        .required = true,
        .path = true,
+       .address = AddressUse::file,
        .example = "data/valid.tokens"});
     f("tokenizer", tokenizer,
       {.doc = "The tokenizer that made the files, which other tokenizers' files do not match; "

@@ -16,6 +16,7 @@
 #include "config/decode.h"
 #include "data/image/image_files.h"
 #include "recipe/targets.h"
+#include "sources/remote/data_files.h"
 #include "sources/shards/shard_writer.h"
 #include "sources/text/json_shards.h"
 #include "sources/text/text_records.h"
@@ -87,9 +88,9 @@ ShardedData sharded_images(const Recipe& recipe) {
            split_of_images(data, Split::valid, in_order(data->size(Split::valid)))}};
 }
 
-ShardedSplit split_of_lines(const std::string& name, const std::string& file, std::string& digest) {
-  const auto lines =
-      std::make_shared<const std::vector<std::string>>(json_texts(local_files(), file));
+ShardedSplit split_of_lines(const FileSystem& files, const std::string& name,
+                            const std::string& file, std::string& digest) {
+  const auto lines = std::make_shared<const std::vector<std::string>>(json_texts(files, file));
   for (const auto& line : *lines) digest += sha256(line);
   return {name, std::ssize(*lines), [lines](std::int64_t i) {
             return std::vector<ShardColumn>{{"json", (*lines)[static_cast<std::size_t>(i)]}};
@@ -98,11 +99,12 @@ ShardedSplit split_of_lines(const std::string& name, const std::string& file, st
 
 ShardedData sharded_lines(const Recipe& recipe) {
   const auto options = decode<TextRecordOptions>(recipe.data.node());
+  const auto files = data_files(recipe.data);
   ShardedData data;
   std::string digest;
-  data.splits.push_back(split_of_lines("train", options.file, digest));
+  data.splits.push_back(split_of_lines(*files, "train", options.file, digest));
   if (options.valid_file)
-    data.splits.push_back(split_of_lines("valid", *options.valid_file, digest));
+    data.splits.push_back(split_of_lines(*files, "valid", *options.valid_file, digest));
   data.digest = sha256(digest);
   return data;
 }

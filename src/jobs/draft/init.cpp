@@ -11,7 +11,9 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/output/print.h"
+#include "base/secrets.h"
 #include "base/text.h"
+#include "base/url.h"
 #include "cli/editor_line.h"
 #include "cli/program.h"
 #include "jobs/draft/draft.h"
@@ -127,6 +129,11 @@ Draft draft_folder(InitRequest& given) {
 Draft draft_of(InitRequest& request) {
   std::error_code unknown;
   if (fs::is_directory(request.path, unknown)) return draft_folder(request);
+  if (!url_scheme(request.path).empty())
+    throw Error(Exit::recipe, "'" + without_passwords(request.path) +
+                                  "' is an address, and 'init' looks at files of this machine; "
+                                  "draft a recipe from a part of them here, and write the address "
+                                  "into its data section");
   if (!fs::exists(request.path, unknown))
     throw Error(Exit::recipe, "'" + request.path +
                                   "' is neither a file or folder nor a built-in recipe; "

@@ -12,7 +12,9 @@
 #include "config/complete.h"
 #include "recipe/targets.h"
 #include "sources/csv/csv.h"
+#include "sources/files/file_system.h"
 #include "sources/image/image_scan.h"
+#include "sources/remote/data_files.h"
 #include "sources/table/table_source.h"
 #include "sources/text/text_records.h"
 #include "train/build/build.h"
@@ -23,11 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Names = std::vector<std::string>;
-
-bool is_directory(const std::string& path) {
-  std::error_code unknown;
-  return fs::is_directory(path, unknown);
-}
 
 void add_lines(std::istream& lines, Names& paths) {
   for (std::string line; std::getline(lines, line);) {
@@ -77,15 +74,17 @@ struct Images {
   }
 };
 
-void add_folder(const std::string& folder, const Names& classes, Images& images) {
-  const auto found = ImageScan(folder, image_extensions()).images("");
+void add_folder(const FileSystem& files, const std::string& folder, const Names& classes,
+                Images& images) {
+  const auto found = ImageScan(folder, image_extensions(), files).images("");
   if (found.empty()) throw Error(Exit::data, "no images in '" + folder + "'");
   for (const auto& below : found)
     images.add((fs::path(folder) / below).string(), {class_folder(below, classes)});
 }
 
-void add_manifest(const Recipe& recipe, const std::string& file, Images& images) {
-  const Csv csv(file, csv_format_of(recipe.data.node()));
+void add_manifest(const FileSystem& files, const Recipe& recipe, const std::string& file,
+                  Images& images) {
+  const Csv csv(file, csv_format_of(recipe.data.node()), files);
   const auto path = csv.required_column(column_of(recipe, "path"));
   std::vector<std::optional<std::size_t>> targets;
   for (const auto& name : target_columns(recipe, column_of(recipe, "label")))
@@ -101,13 +100,14 @@ void add_manifest(const Recipe& recipe, const std::string& file, Images& images)
 
 Images images_of(const Recipe& recipe, const Names& classes, const Names& paths) {
   Images images;
+  const auto files = data_files(recipe.data);
   const bool listed = dataset_of(recipe).has("listed_in_csv");
   const bool one_label = written_target(recipe, all_catalogs()) == TargetKind::classes;
   for (const auto& path : paths) {
-    if (is_directory(path))
-      add_folder(path, one_label ? classes : Names{}, images);
+    if (is_folder(*files, path))
+      add_folder(*files, path, one_label ? classes : Names{}, images);
     else if (listed && lower(fs::path(path).extension().string()) == ".csv")
-      add_manifest(recipe, path, images);
+      add_manifest(*files, recipe, path, images);
     else
       images.add(path, {});
   }
@@ -130,10 +130,12 @@ PredictionInput image_input(const Recipe& recipe, const SavedData& saved, const 
 using Truth = std::function<Names(const std::string&, std::int64_t)>;
 
 /// None where the file has none of the columns. Numbers are read as data.csv writes them.
-Truth truth_in_columns(const Recipe& recipe, const std::string& file, const Names& names,
+Truth truth_in_columns(const FileSystem& files, const Recipe& recipe, const std::string& file,
                        bool numbers) {
   const auto csv = csv_format_of(recipe.data.node());
-  const auto source = std::shared_ptr<const TableSource>(open_table(file, csv));
+  const auto option = trait_argument(dataset_of(recipe), "label_column");
+  const auto names = target_columns(recipe, option_of(recipe, *option));
+  const auto source = std::shared_ptr<const TableSource>(open_table(file, csv, files));
   std::vector<std::optional<ColumnCells>> columns;
   for (const auto& name : names) {
     columns.emplace_back();
@@ -154,10 +156,11 @@ Truth truth_in_columns(const Recipe& recipe, const std::string& file, const Name
   };
 }
 
-Truth truth_in_lines(const Recipe& recipe, const std::string& file) {
+Truth truth_in_lines(const FileSystem& files, const Recipe& recipe, const std::string& file) {
   try {
-    const auto records = std::make_shared<const std::vector<TextRecord>>(read_json_lines(
-        file, decode<TextRecordOptions>(recipe.data.node()), Labels::known, InvalidUtf8::replace));
+    const auto records = std::make_shared<const std::vector<TextRecord>>(
+        read_json_lines(file, decode<TextRecordOptions>(recipe.data.node()), Labels::known,
+                        InvalidUtf8::replace, files));
     return [records](const std::string&, std::int64_t row) {
       return Names{records->at(static_cast<std::size_t>(row)).label};
     };
@@ -167,9 +170,9 @@ Truth truth_in_lines(const Recipe& recipe, const std::string& file) {
   }
 }
 
-Truth truth_in_folders(const std::string& folder, const Names& classes) {
+Truth truth_in_folders(const FileSystem& files, const std::string& folder, const Names& classes) {
   const auto is_class = [&](const std::string& name) {
-    return is_directory((fs::path(folder) / name).string());
+    return is_folder(files, (fs::path(folder) / name).string());
   };
   if (std::none_of(classes.begin(), classes.end(), is_class)) return {};
   return [classes](const std::string& below, std::int64_t) {
@@ -177,25 +180,29 @@ Truth truth_in_folders(const std::string& folder, const Names& classes) {
   };
 }
 
-Truth truth_of(const Recipe& recipe, const Names& classes, const std::string& path) {
+Truth truth_of(const FileSystem& files, const Recipe& recipe, const Names& classes,
+               const std::string& path) {
   const auto& dataset = dataset_of(recipe);
-  if (const auto option = trait_argument(dataset, "label_column"))
-    return truth_in_columns(recipe, path, target_columns(recipe, option_of(recipe, *option)),
-                            classes.empty());
-  if (dataset.has("label_in_lines")) return truth_in_lines(recipe, path);
-  return truth_in_folders(path, classes);
+  if (trait_argument(dataset, "label_column"))
+    return truth_in_columns(files, recipe, path, classes.empty());
+  if (dataset.has("label_in_lines")) return truth_in_lines(files, recipe, path);
+  return truth_in_folders(files, path, classes);
 }
 
 using Open = std::function<std::unique_ptr<Dataset>(const std::string&)>;
 
 /// Texts are made numbers all at once; where one of a folder is bad, each is a dataset of its own.
-std::vector<PredictionInput> single_texts(const Names& extensions, const std::string& folder,
-                                          const Open& open, const Truth& truth) {
+std::vector<PredictionInput> single_texts(const FileSystem& files, const Names& extensions,
+                                          const std::string& folder, const Open& open,
+                                          const Truth& truth) {
   Names found;
-  for (const auto& entry : fs::recursive_directory_iterator(folder))
-    if (entry.is_regular_file() && std::find(extensions.begin(), extensions.end(),
-                                             entry.path().extension().string()) != extensions.end())
-      found.push_back(entry.path().lexically_relative(folder).string());
+  walk(files, folder, [&](const FileEntry& entry) {
+    const fs::path path = entry.path;
+    if (entry.kind == FileKind::file && std::find(extensions.begin(), extensions.end(),
+                                                  path.extension().string()) != extensions.end())
+      found.push_back(path.lexically_relative(folder).string());
+    return true;
+  });
   std::sort(found.begin(), found.end());
   std::vector<PredictionInput> inputs;
   for (const auto& below : found) {
@@ -237,21 +244,23 @@ std::vector<PredictionInput> prediction_inputs(const Recipe& recipe, const Saved
                                                const std::string& stdin_file) {
   const auto& dataset = dataset_of(recipe);
   if (!dataset.has("unlabeled")) return {image_input(recipe, saved, paths)};
+  const auto system = data_files(recipe.data);
   std::vector<PredictionInput> inputs;
   for (const auto& given : paths) {
     const auto path = given == kStdin && !stdin_file.empty() ? stdin_file : given;
     const bool files = dataset.has("file_each");  // of which one may be bad
-    if (!files && !fs::exists(path)) throw Error(Exit::data, "no file '" + path + "'");
+    if (!files && system->info(path).kind == FileKind::none)
+      throw Error(Exit::data, "no file '" + path + "'");
     const Open open = [=](const std::string& file) { return build_data(recipe, saved, file); };
     inputs.push_back({"'" + given + "'",
                       [=] { return open(path); },
-                      truth_of(recipe, saved.classes, path),
+                      truth_of(*system, recipe, saved.classes, path),
                       {},
                       {}});
-    if (files && !is_directory(path)) inputs.back().sample = path;
-    if (files && is_directory(path))
+    if (files && !is_folder(*system, path)) inputs.back().sample = path;
+    if (files && is_folder(*system, path))
       inputs.back().one_by_one = [=, truth = inputs.back().truth] {
-        return single_texts(extensions_of(recipe), path, open, truth);
+        return single_texts(*system, extensions_of(recipe), path, open, truth);
       };
   }
   return inputs;

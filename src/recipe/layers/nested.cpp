@@ -47,7 +47,7 @@ class Walk {
           value(row, shape.children[0], path + "." + key);
         return;
       default:
-        if (shape.path) paths.push_back({node.text, path});
+        if (shape.path) paths.push_back({node.text, path, shape.address});
         return;
     }
   }

@@ -27,6 +27,7 @@ std::vector<NestedChoice> all_choices(const Node& tree, const Catalogs& catalogs
 struct WrittenPath {
   std::string text;  // as written
   std::string option;
+  AddressUse address = AddressUse::none;  // whether it may be an address
 };
 std::vector<WrittenPath> all_paths(const Node& tree, const Catalogs& catalogs);
 

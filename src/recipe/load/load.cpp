@@ -119,7 +119,7 @@ void settle_mode(Choice<Callback>& callback, const RuleContext& rule) {
 
 void anchor(Node& node) {
   if (!node.is_scalar() || node.text.empty() || fs::path(node.text).is_absolute()) return;
-  if (!url_scheme(node.text).empty()) return;  // refused by a rule, as it was written
+  if (!url_scheme(node.text).empty()) return;  // used or refused as it was written
   const auto base = node.place.file == "command line" ? fs::path() : fs::path(node.place.file);
   node.text = fs::absolute(base.parent_path() / node.text).lexically_normal().string();
   node.quoted = true;

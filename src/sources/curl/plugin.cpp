@@ -48,8 +48,8 @@ std::size_t take_header(char* data, std::size_t size, std::size_t count, void* t
   if (line.starts_with("HTTP/")) reply = {};  // of the answer after a redirect
   if (const auto range = value_of(line, "content-range"); !range.empty()) reply.range = range;
   if (const auto tag = value_of(line, "etag"); !tag.empty()) reply.tag = tag;
-  const auto changed = value_of(line, "last-modified");
-  if (!changed.empty() && reply.tag.empty()) reply.tag = changed;
+  const auto modified = value_of(line, "last-modified");
+  if (!modified.empty()) reply.modified = modified;
   if (const auto wait = value_of(line, "retry-after"); !wait.empty())
     reply.retry_after = std::strtod(std::string(wait).c_str(), nullptr);
   return size * count;
@@ -70,6 +70,7 @@ class CurlClient final : public HttpClient {
   explicit CurlClient(HttpSettings settings) : settings_(std::move(settings)) {
     if (!settings_.token.empty()) add_header("x-amz-security-token: " + settings_.token);
     if (!settings_.sign.empty()) add_header(empty_hash);
+    if (!settings_.bearer.empty()) add_header("Authorization: Bearer " + settings_.bearer);
   }
   ~CurlClient() override {
     for (auto* handle : idle_) curl_easy_cleanup(handle);
@@ -97,8 +98,9 @@ class CurlClient final : public HttpClient {
     curl_easy_setopt(handle, CURLOPT_URL, request.url.c_str());
     curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
-    // A signature is for one host, and is not sent to another.
-    curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, settings_.sign.empty() ? 1L : 0L);
+    // A signature or token is for one host, and is not sent to another.
+    const bool open = settings_.sign.empty() && settings_.bearer.empty();
+    curl_easy_setopt(handle, CURLOPT_FOLLOWLOCATION, open ? 1L : 0L);
     curl_easy_setopt(handle, CURLOPT_REDIR_PROTOCOLS_STR, "https");
     curl_easy_setopt(handle, CURLOPT_MAXREDIRS, 10L);
     curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, milliseconds(settings_.connect_seconds));
@@ -113,7 +115,7 @@ class CurlClient final : public HttpClient {
     if (!settings_.ca_file.empty())
       curl_easy_setopt(handle, CURLOPT_CAINFO, settings_.ca_file.c_str());
     if (request.head) curl_easy_setopt(handle, CURLOPT_NOBODY, 1L);
-    if (request.count > 0) {
+    if (request.count > 0 && request.ranged) {
       const auto range =
           std::to_string(request.offset) + "-" + std::to_string(request.offset + request.count - 1);
       curl_easy_setopt(handle, CURLOPT_RANGE, range.c_str());

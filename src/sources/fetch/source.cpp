@@ -12,6 +12,7 @@
 #include "base/output/log.h"
 #include "base/secrets.h"
 #include "base/text.h"
+#include "base/url.h"
 #include "config/decode.h"
 #include "sources/brace_pattern.h"
 #include "sources/fetch/fetch.h"
@@ -114,7 +115,8 @@ void check_there(const Choice<Dataset>& data) {
     std::error_code unknown;
     if (!value || !value->is_scalar() || value->is_null() || fs::exists(value->text, unknown))
       continue;
-    if (has_braces(value->text)) continue;  // of several files, each of which is opened
+    if (!url_scheme(value->text).empty()) continue;  // of a store, which is asked when it is read
+    if (has_braces(value->text)) continue;           // of several files, each of which is opened
     throw Error(Exit::data, Option{std::string("data.") + option},
                 "'" + value->text +
                     "' is not there; put the data there, write where they are, or name an archive "

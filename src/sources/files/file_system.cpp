@@ -22,6 +22,14 @@ std::string walk_in(const FileSystem& files, const std::string& folder, const Vi
 
 }  // namespace
 
+std::string FileSystem::list_beginning(const std::string& folder, const std::string& begin,
+                                       const VisitEntry& visit) const {
+  return list(folder, [&](const FileEntry& entry) {
+    const auto name = std::string_view(entry.path).substr(entry.path.rfind('/') + 1);
+    if (name.starts_with(begin)) visit(entry);
+  });
+}
+
 bool is_folder(const FileSystem& files, const std::string& path) {
   return files.info(path).kind == FileKind::folder;
 }

@@ -49,6 +49,9 @@ class FileSystem {
   /// The entries of a folder, in any order, without those of folders in it. Returns why it cannot
   /// be read; empty: it was.
   virtual std::string list(const std::string& folder, const VisitEntry& visit) const = 0;
+  /// Those whose names begin with `begin`, which a store lists without the others.
+  virtual std::string list_beginning(const std::string& folder, const std::string& begin,
+                                     const VisitEntry& visit) const;
   /// At most `most` bytes from `offset` on: fewer where the file ends.
   virtual std::string read(const std::string& path, std::uint64_t offset,
                            std::uint64_t most) const = 0;

@@ -132,10 +132,13 @@ class Inflater {
 
 }  // namespace
 
-MappedFile::MappedFile(const std::string& path) : MappedFile(std::vector<std::uint8_t>()) {
-  path_ = path;
-  const InputFile file(path);
-  if (file.size() == 0) throw Error(Exit::data, "'" + path + "' is empty");
+MappedFile::MappedFile(const std::string& path) : MappedFile(path, path) {}
+
+MappedFile::MappedFile(const std::string& copy, const std::string& name)
+    : MappedFile(std::vector<std::uint8_t>()) {
+  path_ = name;
+  const InputFile file(copy);
+  if (file.size() == 0) throw Error(Exit::data, "'" + name + "' is empty");
   map(file);
   if (is_gzip(bytes())) inflate();
 }

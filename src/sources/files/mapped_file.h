@@ -21,6 +21,8 @@ class MappedFile {
   /// size, and to 4 GiB at most. Throws an Error (Exit::data) that names the file. One that is cut
   /// later reads as zeros (base/files/mapping_guard.h).
   explicit MappedFile(const std::string& path);
+  /// The same of a copy of the file `name`, which messages name.
+  MappedFile(const std::string& copy, const std::string& name);
   /// The bytes of a file that lies elsewhere: inflated and refused alike.
   MappedFile(std::vector<std::uint8_t> bytes, const std::string& path);
   /// What would be in a file that has no other reader.

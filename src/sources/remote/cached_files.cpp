@@ -6,15 +6,13 @@
 #include <chrono>
 
 #include "base/error.h"
+#include "base/files/cache_folder.h"
 #include "base/output/log.h"
-#include "base/secrets.h"
 #include "base/text.h"
-#include "base/url.h"
+#include "sources/remote/address.h"
 
 namespace ddptrain {
 namespace {
-
-bool is_address(const std::string& path) { return !url_scheme(path).empty(); }
 
 std::string bytes_text(std::uint64_t bytes) {
   return format_bytes(static_cast<std::int64_t>(bytes));
@@ -22,9 +20,10 @@ std::string bytes_text(std::uint64_t bytes) {
 
 }  // namespace
 
-CachedFiles::CachedFiles(std::unique_ptr<const FileSystem> far, const ShardCacheOptions& options)
+CachedFiles::CachedFiles(std::unique_ptr<const FileSystem> far, const StoreCacheSpec& spec)
     : far_(std::move(far)),
-      cache_(*far_, options.place(), static_cast<std::uint64_t>(options.limit.bytes)) {}
+      cache_(*far_, spec.folder.value_or(cache_folder() + "/fetched"),
+             static_cast<std::uint64_t>(spec.limit.bytes)) {}
 
 CachedFiles::~CachedFiles() = default;
 
@@ -40,9 +39,15 @@ std::string CachedFiles::list(const std::string& folder, const VisitEntry& visit
   return is_address(folder) ? far_->list(folder, visit) : local_files().list(folder, visit);
 }
 
+std::string CachedFiles::list_beginning(const std::string& folder, const std::string& begin,
+                                        const VisitEntry& visit) const {
+  return (is_address(folder) ? *far_ : local_files()).list_beginning(folder, begin, visit);
+}
+
 std::string CachedFiles::read(const std::string& path, std::uint64_t offset,
                               std::uint64_t most) const {
   if (!is_address(path)) return local_files().read(path, offset, most);
+  if (const auto here = mapped(path)) return local_files().read(here->path, offset, most);
   if (!is_far_shard(path)) return far_->read(path, offset, most);
   const auto here = shard(path);
   auto bytes = here ? local_files().read(here->path, offset, most) : far_->read(path, offset, most);
@@ -52,8 +57,25 @@ std::string CachedFiles::read(const std::string& path, std::uint64_t offset,
 
 MappedFile CachedFiles::map(const std::string& path) const {
   if (!is_address(path)) return local_files().map(path);
-  const auto bytes = read(path, 0, info(path).size);
-  return {std::vector<std::uint8_t>(bytes.begin(), bytes.end()), path};
+  auto here = mapped(path);
+  if (!here) {
+    auto fetched = cache_.fetch(path);
+    if (!fetched)
+      throw Error(Exit::data, Option{"data.store.cache.limit"},
+                  fmt::format("all of the {} of the cache are in use, and '{}' has no room",
+                              bytes_text(cache_.limit()), shown_address(path)));
+    here = std::make_shared<const CachedShard>(std::move(*fetched));
+    const std::lock_guard lock(mutex_);
+    here = mapped_.try_emplace(path, std::move(here)).first->second;
+  }
+  return {here->path, path};
+}
+
+/// Null where the file was not mapped yet.
+std::shared_ptr<const CachedShard> CachedFiles::mapped(const std::string& url) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = mapped_.find(url);
+  return found == mapped_.end() ? nullptr : found->second;
 }
 
 /// Null where there is no room for it.
@@ -66,9 +88,9 @@ std::shared_ptr<const CachedShard> CachedFiles::shard(const std::string& url) co
   const std::lock_guard lock(mutex_);
   if (!here && !std::exchange(uncached_, true))
     log::warning(
-        fmt::format("data.cache.limit: all of the {} of the cache are in use; '{}' is read "
+        fmt::format("data.store.cache.limit: all of the {} of the cache are in use; '{}' is read "
                     "without it",
-                    bytes_text(cache_.limit()), shown_url(url)));
+                    bytes_text(cache_.limit()), shown_address(url)));
   return here;
 }
 
@@ -91,10 +113,11 @@ void CachedFiles::did_read(const std::string& url) const {
 
 void CachedFiles::announce(int reader, const std::vector<std::string>& files,
                            std::span<const std::int32_t> reads) const {
+  if (files.empty() || !is_address(files.front())) return;
   const auto at_once =
       bytes_at_once(files, reads, [this](const auto& url) { return info(url).size; });
   if (at_once > cache_.limit())
-    throw Error(Exit::data, Option{"data.cache.limit"},
+    throw Error(Exit::data, Option{"data.store.cache.limit"},
                 fmt::format("the shards that are read at once have {}, the cache {}; a smaller "
                             "'window' of 'sampler: {{type: shuffle, window: 4}}' reads fewer",
                             bytes_text(at_once), bytes_text(cache_.limit())));

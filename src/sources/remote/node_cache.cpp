@@ -18,8 +18,8 @@
 #include "base/files/digest.h"
 #include "base/files/files.h"
 #include "base/output/progress.h"
-#include "base/secrets.h"
 #include "base/text.h"
+#include "sources/remote/address.h"
 #include "sources/shards/shard_index.h"
 
 namespace ddptrain {
@@ -32,6 +32,7 @@ constexpr int download_threads = 4;  // of one shard
 
 /// The digest that the shard's index names; empty: none does.
 std::string expected_digest(const FileSystem& far, const std::string& url, std::uint64_t size) {
+  if (!url.ends_with(".tar")) return {};
   const auto file = index_name(url);
   const auto there = far.info(file);
   if (there.kind != FileKind::file) return {};
@@ -62,7 +63,7 @@ class PartFile {
 
  private:
   [[noreturn]] void fail() const {
-    throw Error(Exit::data, Option{"data.cache"},
+    throw Error(Exit::data, Option{"data.store.cache"},
                 "cannot write '" + path_ + "': " + std::strerror(errno));
   }
 
@@ -76,7 +77,7 @@ struct CacheEntry {
   fs::file_time_type used;
 };
 
-/// Shards, the one not used for longest first; and in `bytes` those of all, also of parts.
+/// Files, the one not used for longest first; and in `bytes` those of all, also of parts.
 std::vector<CacheEntry> entries_of(const std::string& folder, std::uint64_t& bytes) {
   std::vector<CacheEntry> entries;
   std::error_code gone;
@@ -101,14 +102,14 @@ std::vector<CacheEntry> entries_of(const std::string& folder, std::uint64_t& byt
 std::optional<CachedShard> NodeCache::fetch(const std::string& url) const {
   const auto there = far_.info(url);
   if (there.kind != FileKind::file)
-    throw Error(Exit::data, "cannot read '" + shown_url(url) + "': " + there.why);
+    throw Error(Exit::data, "cannot read '" + shown_address(url) + "': " + there.why);
   if (there.size > limit_)
-    throw Error(Exit::data, Option{"data.cache.limit"},
-                fmt::format("'{}' has {}, more than the {} of the cache", shown_url(url),
+    throw Error(Exit::data, Option{"data.store.cache.limit"},
+                fmt::format("'{}' has {}, more than the {} of the cache", shown_address(url),
                             format_bytes(static_cast<std::int64_t>(there.size)),
                             format_bytes(static_cast<std::int64_t>(limit_))));
   if (!is_writable(folder_))
-    throw Error(Exit::data, Option{"data.cache.folder"},
+    throw Error(Exit::data, Option{"data.store.cache.folder"},
                 "cannot write in '" + folder_ + "'; name another folder");
   make_folders(folder_);
   const auto name = sha256(fmt::format("{}\n{} {}", url, there.size, there.changed));
@@ -184,7 +185,7 @@ void NodeCache::download(const std::string& url, const std::string& part,
   const auto wanted = expected_digest(far_, url, size);
   if (wanted.empty() || digest_file(DigestKind::sha256, part) == wanted) return;
   fs::remove(part, ignored);
-  throw Error(Exit::data, "'" + shown_url(url) +
+  throw Error(Exit::data, "'" + shown_address(url) +
                               "' has another SHA-256 than its index says: it is "
                               "damaged, or one of both was replaced");
 }

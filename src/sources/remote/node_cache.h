@@ -1,4 +1,4 @@
-// Shards of a store in a folder of this node, for all of its processes.
+// Files of a store in a folder of this node, for all of its processes.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace ddptrain {
 
-/// A shard that is here, and stays here as long as this lives.
+/// A file that is here, and stays here as long as this lives.
 struct CachedShard {
   FileUse use;
   std::string path;
 };
 
-/// One process fetches a shard, others that need it wait. A shard has its final name when all of it
-/// is here and has the digest that its index names (sources/shards/shard_index.h), if it names one.
-/// All shards together have at most `limit` bytes: those whose last use is longest ago are removed,
-/// unless one is in use.
+/// One process fetches a file, others that need it wait. A file has its final name when all of it
+/// is here and, if it is a shard whose index names a digest (sources/shards/shard_index.h), has
+/// that digest. All files together have at most `limit` bytes: those whose last use is longest ago
+/// are removed, unless one is in use.
 class NodeCache {
  public:
   /// `far` must outlive the cache.
@@ -27,7 +27,8 @@ class NodeCache {
       : far_(far), folder_(std::move(folder)), limit_(limit) {}
 
   /// Nothing where there is no room, since all that is here is in use. Errors (Exit::data): those
-  /// of reading, another digest, a shard larger than the limit (data.cache.limit), a full disk.
+  /// of reading, another digest, a file larger than the limit (data.store.cache.limit), a full
+  /// disk.
   std::optional<CachedShard> fetch(const std::string& url) const;
 
   std::uint64_t limit() const { return limit_; }

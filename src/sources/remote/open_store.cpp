@@ -1,8 +1,5 @@
 #include <dlfcn.h>
 
-#include <fmt/format.h>
-#include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <cstdlib>
 #include <thread>
@@ -11,6 +8,7 @@
 #include "base/files/plugin.h"
 #include "base/secrets.h"
 #include "base/url.h"
+#include "sources/remote/address.h"
 #include "sources/remote/http_files.h"
 
 namespace ddptrain {
@@ -23,68 +21,64 @@ std::string from_environment(const char* name) {
   return value ? value : "";
 }
 
-std::string region_of(const StoreOptions& options) {
-  if (options.region) return *options.region;
-  for (const auto* name : {"AWS_REGION", "AWS_DEFAULT_REGION"})
-    if (auto value = from_environment(name); !value.empty()) return value;
-  return "us-east-1";
+/// One that messages do not have.
+std::string secret_from_environment(const char* name) {
+  auto value = from_environment(name);
+  keep_secret(value, std::string("${") + name + "}");
+  return value;
 }
 
-/// RFC 3986: all but unreserved characters and '/'.
-std::string percent_encoded(std::string_view key) {
-  std::string text;
-  for (const char c : key) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool plain = (byte < 128 && std::isalnum(byte)) ||
-                       std::string_view("-._~/").find(c) != std::string_view::npos;
-    text += plain ? std::string(1, c) : fmt::format("%{:02X}", byte);
-  }
-  return text;
-}
-
-HttpSettings settings_for(const std::string& url, const StoreOptions& options) {
-  HttpSettings settings;
-  settings.connect_seconds = settings.stall_seconds = options.timeout.count;
-  settings.ca_file = from_environment("CURL_CA_BUNDLE");
-  const auto key = from_environment("AWS_ACCESS_KEY_ID");
-  const auto secret = from_environment("AWS_SECRET_ACCESS_KEY");
-  if (url_scheme(url) != "s3" || key.empty() || secret.empty()) return settings;
-  settings.sign = "aws:amz:" + region_of(options) + ":s3";
+/// Signed with a pair of keys, if both are there.
+void sign(HttpSettings& settings, const std::string& region, const char* key_name,
+          const char* secret_name) {
+  const auto key = from_environment(key_name), secret = secret_from_environment(secret_name);
+  if (key.empty() || secret.empty()) return;
+  settings.sign = "aws:amz:" + region + ":s3";
   settings.user = key + ":" + secret;
-  settings.token = from_environment("AWS_SESSION_TOKEN");
-  keep_secret(secret, "${AWS_SECRET_ACCESS_KEY}");
-  keep_secret(settings.token, "${AWS_SESSION_TOKEN}");
+}
+
+/// A token is the key itself, and is not sent in the clear, but to this machine.
+void require_encryption(const std::string& url, const StoreSpec& store) {
+  const auto sent = request_url(url, store);
+  const bool safe = sent.starts_with("https://") || sent.starts_with("http://127.0.0.1:") ||
+                    sent.starts_with("http://localhost:");
+  if (!safe)
+    throw Error(Exit::data, Option{"data.store.endpoint"},
+                "GOOGLE_OAUTH_ACCESS_TOKEN is sent over https:// alone");
+}
+
+HttpSettings settings_for(const std::string& url, const StoreSpec& store) {
+  HttpSettings settings;
+  settings.connect_seconds = settings.stall_seconds = store.timeout.count;
+  settings.ca_file = from_environment("CURL_CA_BUNDLE");
+  const auto region = region_of(url, store);
+  if (url_scheme(url) == "s3") {
+    sign(settings, region, "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY");
+    if (!settings.sign.empty()) settings.token = secret_from_environment("AWS_SESSION_TOKEN");
+  } else if (url_scheme(url) == "gs") {
+    sign(settings, region, "GS_ACCESS_KEY_ID", "GS_SECRET_ACCESS_KEY");
+    if (settings.sign.empty())
+      settings.bearer = secret_from_environment("GOOGLE_OAUTH_ACCESS_TOKEN");
+    if (!settings.bearer.empty()) require_encryption(url, store);
+  }
   return settings;
 }
 
 }  // namespace
 
-std::string request_url(const std::string& url, const StoreOptions& options) {
-  if (url_scheme(url) != "s3") return url;
-  const auto name = url.substr(5);
-  const auto slash = std::min(name.find('/'), name.size());
-  const auto bucket = name.substr(0, slash);
-  const auto key = percent_encoded(std::string_view(name).substr(slash));
-  if (!options.endpoint)
-    return "https://" + bucket + ".s3." + region_of(options) + ".amazonaws.com" + key;
-  auto endpoint = *options.endpoint;
-  while (endpoint.ends_with('/')) endpoint.pop_back();
-  return endpoint + "/" + bucket + key;
-}
-
-std::unique_ptr<const FileSystem> open_store(const std::string& url, const StoreOptions& options) {
+std::unique_ptr<const FileSystem> open_store(const std::string& url, const StoreSpec& store) {
   auto opened = open_plugin(http_plugin_name, RTLD_NOW | RTLD_LOCAL);
   const auto* plugin = table_of<HttpPlugin>(opened, http_plugin_name);
   if (plugin == nullptr)
-    throw Error(Exit::data, Option{"data.url"},
-                "files behind an address cannot be read: " + opened.why_not +
-                    " (Debian's libcurl4 has libcurl)");
-  auto client = plugin->open(settings_for(url, options));
-  if (!client) throw Error(Exit::data, Option{"data.url"}, "libcurl does not start");
+    throw Error(Exit::data, "'" + shown_address(url) + "' cannot be read: " + opened.why_not +
+                                " (Debian's libcurl4 has libcurl)");
+  auto client = plugin->open(settings_for(url, store));
+  if (!client)
+    throw Error(Exit::data, "'" + shown_address(url) + "' cannot be read: libcurl does not start");
   const auto sleep = [](double seconds) {
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   };
-  return std::make_unique<HttpFiles>(std::move(client), options, sleep);
+  return std::make_unique<HttpFiles>(std::move(client), store, sleep);
 }
 
 }  // namespace ddptrain

@@ -82,6 +82,11 @@ std::string ParquetImages::list(const std::string& folder, const VisitEntry& vis
   return files_.list(folder, visit);
 }
 
+std::string ParquetImages::list_beginning(const std::string& folder, const std::string& begin,
+                                          const VisitEntry& visit) const {
+  return files_.list_beginning(folder, begin, visit);
+}
+
 std::string ParquetImages::read(const std::string& path, std::uint64_t offset,
                                 std::uint64_t most) const {
   const auto found = find(path);

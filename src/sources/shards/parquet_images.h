@@ -32,6 +32,8 @@ class ParquetImages final : public FileSystem {
 
   FileInfo info(const std::string& path) const override;
   std::string list(const std::string& folder, const VisitEntry& visit) const override;
+  std::string list_beginning(const std::string& folder, const std::string& begin,
+                             const VisitEntry& visit) const override;
   std::string read(const std::string& path, std::uint64_t offset,
                    std::uint64_t most) const override;
   MappedFile map(const std::string& path) const override;

@@ -55,6 +55,12 @@ std::string ShardFiles::list(const std::string& folder, const VisitEntry& visit)
   return {};
 }
 
+std::string ShardFiles::list_beginning(const std::string& folder, const std::string& begin,
+                                       const VisitEntry& visit) const {
+  return shards_.contains(folder) ? FileSystem::list_beginning(folder, begin, visit)
+                                  : files_.list_beginning(folder, begin, visit);
+}
+
 std::string ShardFiles::read(const std::string& path, std::uint64_t offset,
                              std::uint64_t most) const {
   const auto found = find(path);

@@ -19,7 +19,8 @@ std::vector<std::string> shards_in(const FileSystem& files, const std::string& r
                                    const std::string& option) {
   std::vector<std::string> names;
   const auto path = folder.empty() || folder == "." ? root : (fs::path(root) / folder).string();
-  const auto why = files.list(path, [&](const FileEntry& entry) {
+  const auto begin = wanted.substr(0, wanted.find_first_of("*?[\\"));  // before any wildcard
+  const auto why = files.list_beginning(path, begin, [&](const FileEntry& entry) {
     const auto name = fs::path(entry.path).filename();
     if (entry.kind == FileKind::file && ::fnmatch(wanted.c_str(), name.c_str(), 0) == 0)
       names.push_back((folder / name).lexically_normal().string());

@@ -89,7 +89,9 @@ void valid_fields(Fields& f, ValidSpec& spec, std::optional<Fold>& fold) {
      .above_min = true,
      .below_max = true});
   f("list", spec.list,
-    {.doc = "Text file that names the held-out samples instead, one a line.", .path = true});
+    {.doc = "Text file that names the held-out samples instead, one a line.",
+     .path = true,
+     .address = AddressUse::file});
   f("fold", fold, {.doc = "One of several folds of the training samples instead."});
   f("seed", spec.seed,
     {.doc = "Which samples are held out; of its own, so that runs with other seeds "

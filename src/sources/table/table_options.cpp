@@ -46,6 +46,7 @@ void TableOptions::fields(Fields& f) {
     {.doc = "File of the table; its header or schema names the columns.",
      .required = true,
      .path = true,
+     .address = AddressUse::file,
      .example = "data/adult.csv"});
   f("target", target,
     {.doc = "The column to predict; a list: columns of numbers, all of which are predicted.",

@@ -28,9 +28,12 @@ void TextRecordOptions::fields(Fields& f) {
          "tar shards, whose samples have a .json, or .txt and .cls as keys 'txt' and 'cls'.",
      .required = true,
      .path = true,
+     .address = AddressUse::file,
      .example = "data/texts.csv"});
   f("valid_file", valid_file,
-    {.doc = "A file of held-out rows; null: some of `file` are, as `valid` says.", .path = true});
+    {.doc = "A file of held-out rows; null: some of `file` are, as `valid` says.",
+     .path = true,
+     .address = AddressUse::file});
   f("text", text, {.doc = "Where a row has its text, or several parts of it.", .min_items = 1});
   f("label", label, {.doc = "Where a row has its class or its number."});
   f("task", task,

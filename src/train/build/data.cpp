@@ -9,6 +9,7 @@
 #include "recipe/batch_plan.h"
 #include "sources/classes.h"
 #include "sources/fetch/source.h"
+#include "sources/remote/data_files.h"
 #include "sources/sampler.h"
 #include "train/build/build.h"
 #include "train/stages.h"
@@ -57,9 +58,12 @@ std::unique_ptr<Dataset> build_data(const Recipe& recipe, const SavedData& saved
   context.unlabeled = unlabeled;
   context.epochs = epochs_of(recipe);
   set_rows(context, recipe);
+  const auto files = data_files(recipe.data);
+  context.file_system = files.get();
   if (unlabeled.empty()) provide(recipe.data);
   try {
     auto data = catalog<Dataset>().build(recipe.data, context);
+    data->keep(files);
     check_mapped_files();
     check_class_names(data->facts());
     return data;

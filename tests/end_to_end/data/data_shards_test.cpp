@@ -139,8 +139,8 @@ TEST(ImageShards, AStoreGivesTheWeightsThatTheFolderGives) {
   ASSERT_EQ(write_shards_of_shapes(folder).code, 0);
   const test::StoreServer server(folder.path());
   write(folder / "shards.yaml", recipe_for(folder, "root: shards"));
-  const auto cache = "\n  cache: {folder: cache, limit: 200 KiB}";
-  write(folder / "store.yaml", recipe_for(folder, "url: " + server.url("busy/shards") + cache));
+  const auto cache = "\n  store: {cache: {folder: cache, limit: 200 KiB}}";
+  write(folder / "store.yaml", recipe_for(folder, "root: " + server.url("busy/shards") + cache));
   auto local = training(9), far = training(9, "store.yaml");
   local.insert(local.end(), {"name=local"});
   far.insert(far.end(), {"name=far"});
@@ -160,7 +160,7 @@ TEST(ImageShards, ARunNamesAStoreThatLacksAShard) {
   const Folder folder;
   ASSERT_EQ(write_shards_of_shapes(folder).code, 0);
   const test::StoreServer server(folder.path());
-  auto recipe = recipe_for(folder, "url: " + server.url("files/none"));
+  auto recipe = recipe_for(folder, "root: " + server.url("files/none"));
   write(folder / "store.yaml", recipe);
   const auto ended = run(training(2, "store.yaml"), folder.path(), environment());
   EXPECT_EQ(ended.code, 3);

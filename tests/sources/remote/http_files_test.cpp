@@ -47,7 +47,7 @@ struct Asked {
 /// Bytes 2 .. 5 of a file of ten, by these answers.
 Asked ask(std::deque<HttpReply> replies, std::int64_t attempts = 3) {
   Asked asked;
-  StoreOptions options;
+  StoreSpec options;
   options.attempts = attempts;
   const HttpFiles files(std::make_unique<Answers>(std::move(replies)), options,
                         [&](double seconds) { asked.waits.push_back(seconds); });
@@ -109,14 +109,37 @@ TEST(HttpFiles, WaitLongerEachTime) {
   EXPECT_DOUBLE_EQ(seconds_to_wait(1, 1e9, 0), 60);
 }
 
-TEST(HttpFiles, AddressesOfBuckets) {
-  StoreOptions options;
-  options.region = "eu-west-1";
-  EXPECT_EQ(request_url("s3://b/k/a b.tar", options),
-            "https://b.s3.eu-west-1.amazonaws.com/k/a%20b.tar");
-  options.endpoint = "http://127.0.0.1:9000/";
-  EXPECT_EQ(request_url("s3://b/k.tar", options), "http://127.0.0.1:9000/b/k.tar");
-  EXPECT_EQ(request_url("https://host/k.tar?x=1", options), "https://host/k.tar?x=1");
+TEST(HttpFiles, NameWhatABucketNeeds) {
+  const auto why = [](const std::string& url, long status) {
+    const HttpFiles files(std::make_unique<Answers>(std::deque<HttpReply>{{.status = status}}),
+                          StoreSpec(), [](double) {});
+    try {
+      files.read(url, 0, 1);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(why("s3://b/a.tar", 403),
+            "cannot read 's3://b/a.tar': the server refuses it (403); set AWS_ACCESS_KEY_ID, "
+            "AWS_SECRET_ACCESS_KEY and data.store.region (where the keys may not list, a file that "
+            "is missing is refused too)");
+  EXPECT_EQ(why("gs://b/a.tar", 401),
+            "cannot read 'gs://b/a.tar': the server refuses it (401); set GS_ACCESS_KEY_ID and "
+            "GS_SECRET_ACCESS_KEY, or GOOGLE_OAUTH_ACCESS_TOKEN");
+  EXPECT_EQ(why("s3://b/a.tar", 301),
+            "cannot read 's3://b/a.tar': its bucket is in another region (301); name it in "
+            "data.store.region");
+  EXPECT_EQ(why("https://host/a.tar", 403),
+            "cannot read 'https://host/a.tar': the server refuses it (403)");
+}
+
+TEST(HttpFiles, AWebServerHasNoList) {
+  const HttpFiles files(std::make_unique<Answers>(std::deque<HttpReply>{}), StoreSpec(),
+                        [](double) {});
+  EXPECT_EQ(files.list("https://host/shards", [](const FileEntry&) {}),
+            "a web server does not list its files; name them by a pattern, as in "
+            "'train-{000000..000099}.tar'");
 }
 
 /// A server, and files of it read by libcurl.
@@ -126,19 +149,33 @@ class HttpByCurl : public testing::Test {
     if (const auto why = test::why_no_http(); !why.empty()) GTEST_SKIP() << why;
     for (int i = 0; i < 1000; ++i) content_ += std::to_string(i);
     folder_.write("a.bin", content_);
+    for (const auto* name : {"d/train-2.tar", "d/train-1.tar", "d/valid 1.tar", "d/sub/x.txt"})
+      folder_.write(name, name);
     server_.emplace(folder_.path());
   }
 
   std::string read(const std::string& url, std::uint64_t offset = 100, std::uint64_t most = 50) {
-    StoreOptions options;
-    options.endpoint = server_->url();
-    options.timeout.count = 1;
-    options.attempts = 3;
     try {
-      return open_store(url, options)->read(url, offset, most);
+      return store(url)->read(url, offset, most);
     } catch (const Error& error) {
       return error.what();
     }
+  }
+
+  std::unique_ptr<const FileSystem> store(const std::string& url) {
+    StoreSpec spec;
+    spec.endpoint = server_->url();
+    spec.timeout.count = 1;
+    spec.attempts = 3;
+    return open_store(url, spec);
+  }
+
+  /// Names of entries, or why there are none.
+  std::vector<std::string> list(const std::string& url, const std::string& begin = {}) {
+    std::vector<std::string> paths;
+    const auto why = store(url)->list_beginning(
+        url, begin, [&](const FileEntry& entry) { paths.push_back(entry.path); });
+    return why.empty() ? paths : std::vector{why};
   }
 
   TemporaryFolder folder_;
@@ -167,11 +204,102 @@ TEST_F(HttpByCurl, NamesWhatIsWrong) {
   EXPECT_THAT(read("http://127.0.0.1:9/a.bin"), HasSubstr("3 attempts"));
 }
 
+TEST_F(HttpByCurl, ListsABucket) {
+  for (const std::string bucket : {"s3://files", "s3://pages", "s3://busy", "gs://pages"})
+    EXPECT_THAT(list(bucket + "/d"),
+                ElementsAre(bucket + "/d/sub", bucket + "/d/train-1.tar", bucket + "/d/train-2.tar",
+                            bucket + "/d/valid 1.tar"));
+  EXPECT_THAT(list("s3://pages/d/", "train-"),
+              ElementsAre("s3://pages/d/train-1.tar", "s3://pages/d/train-2.tar"));
+  EXPECT_THAT(list("s3://files"), ElementsAre("s3://files/d", "s3://files/a.bin"));
+}
+
+TEST_F(HttpByCurl, KnowsFilesAndFoldersOfABucket) {
+  const auto files = store("s3://pages");
+  EXPECT_EQ(files->info("s3://pages").kind, FileKind::folder);
+  EXPECT_EQ(files->info("s3://pages/d").kind, FileKind::folder);
+  EXPECT_EQ(files->info("s3://pages/d/.").kind, FileKind::folder);
+  EXPECT_EQ(files->info("s3://pages/d/valid 1.tar").size, 13);
+  EXPECT_EQ(files->info("s3://pages/d/train").kind, FileKind::none);
+}
+
+TEST_F(HttpByCurl, AsksForAListedFileAlone) {
+  const auto files = store("s3://files");
+  EXPECT_EQ(files->list("s3://files/d", [](const FileEntry&) {}), "");
+  EXPECT_EQ(files->info("s3://files/d/train-1.tar").size, 13);
+  EXPECT_EQ(files->info("s3://files/d/train-3.tar").kind, FileKind::none);
+  EXPECT_EQ(files->read("s3://files/d/train-1.tar", 2, 5), "train");
+  const auto counted = store("http://")->read(server_->url("count/files/d/train-1.tar"), 0, 9);
+  EXPECT_EQ(counted, "1");
+}
+
+TEST_F(HttpByCurl, NamesWhatIsWrongWithAList) {
+  EXPECT_THAT(list("s3://secret/d")[0],
+              HasSubstr("the store refuses to list it (403 AccessDenied)"));
+  EXPECT_THAT(list("s3://none/d")[0], HasSubstr("there is no 's3://none' (404 NoSuchBucket)"));
+  EXPECT_THAT(list("s3://cut/d")[0], HasSubstr("the list cannot be read: it is cut"));
+  EXPECT_THAT(list("s3://again/d")[0], HasSubstr("the store sends a page of the list again"));
+  EXPECT_THAT(list("s3://outside/d")[0], HasSubstr("'../outside.tar', which does not begin with"));
+  EXPECT_THAT(list("s3://files/nothing")[0], HasSubstr("the bucket has nothing there"));
+}
+
+TEST_F(HttpByCurl, SaysWhyItDoesNotKnowWhetherAFolderIsThere) {
+  const auto why = [&](const std::string& url) {
+    try {
+      return store(url)->info(url).why;
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+  };
+  EXPECT_THAT(why("s3://secret/d"), HasSubstr("cannot read 's3://secret/d': the store refuses to"));
+  EXPECT_THAT(why("s3://none/d"), HasSubstr("there is no 's3://none' (404 NoSuchBucket)"));
+  EXPECT_THAT(why("s3://cut/d"), HasSubstr("the list cannot be read: it is cut"));
+  EXPECT_EQ(why("s3://secret/d/train-1.tar.index"), "the server has no such file (404)");
+}
+
+TEST_F(HttpByCurl, NamesAFileThatIsNotTheListedOne) {
+  const auto files = store("s3://moved");
+  EXPECT_EQ(files->list("s3://moved/d", [](const FileEntry&) {}), "");
+  try {
+    files->read("s3://moved/d/train-1.tar", 0, 5);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("cannot read 's3://moved/d/train-1.tar': it changed while "
+                                        "the run read it: its ETag was 'moved' and is now '"));
+  }
+}
+
+TEST_F(HttpByCurl, SignsForGoogleOrSendsItsToken) {
+  EXPECT_THAT(read("gs://signed/a.bin"), HasSubstr("set GS_ACCESS_KEY_ID and"));
+  ::setenv("GS_ACCESS_KEY_ID", "test-key", 1);
+  ::setenv("GS_SECRET_ACCESS_KEY", "test-secret", 1);
+  EXPECT_EQ(read("gs://signed/a.bin"), content_.substr(100, 50));
+  EXPECT_THAT(list("gs://signed/d", "valid"), ElementsAre("gs://signed/d/valid 1.tar"));
+  EXPECT_THAT(read("gs://bearer/a.bin"), HasSubstr("the server refuses it (401)"));
+  ::unsetenv("GS_ACCESS_KEY_ID");
+  ::setenv("GOOGLE_OAUTH_ACCESS_TOKEN", "test-bearer", 1);
+  EXPECT_EQ(read("gs://bearer/a.bin"), content_.substr(100, 50));
+  EXPECT_EQ(without_secrets("Bearer test-bearer"), "Bearer ${GOOGLE_OAUTH_ACCESS_TOKEN}");
+  StoreSpec plain;
+  plain.endpoint = "http://example.org";
+  try {
+    open_store("gs://bearer/a.bin", plain);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "data.store.endpoint: GOOGLE_OAUTH_ACCESS_TOKEN is sent over https:// alone");
+  }
+  for (const auto* name : {"GS_SECRET_ACCESS_KEY", "GOOGLE_OAUTH_ACCESS_TOKEN"}) ::unsetenv(name);
+}
+
 TEST_F(HttpByCurl, SignsWithCredentialsOfTheEnvironment) {
-  EXPECT_THAT(read("s3://signed/a.bin"), HasSubstr("the server refuses it (403)"));
+  EXPECT_THAT(read("s3://signed/a.bin"),
+              HasSubstr("the server refuses it (403); set AWS_ACCESS_KEY_ID"));
   ::setenv("AWS_ACCESS_KEY_ID", "test-key", 1);
   ::setenv("AWS_SECRET_ACCESS_KEY", "test-secret", 1);
   EXPECT_EQ(read("s3://signed/a.bin"), content_.substr(100, 50));
+  EXPECT_THAT(list("s3://signed/d", "valid 1"), ElementsAre("s3://signed/d/valid 1.tar"));
+  EXPECT_EQ(read("s3://signed/d/valid 1.tar", 2, 7), "valid 1");
   ::setenv("AWS_SESSION_TOKEN", "test-token", 1);
   EXPECT_EQ(read("s3://signed/a.bin"), content_.substr(100, 50));
   EXPECT_EQ(without_secrets("a test-secret and a test-token").find("test-"), std::string::npos);

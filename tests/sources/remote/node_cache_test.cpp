@@ -109,7 +109,7 @@ TEST(NodeCache, NamesAShardThatIsTooLargeAndAFolderThatIsNotWritable) {
   FiveShards all;
   EXPECT_EQ(
       cache_problem([&] { NodeCache(all.store, all.folder.path(), 500).fetch(shard_url(0)); }),
-      "data.cache.limit: 'http://store/0.tar' has 1000 B, more than the 500 B of the cache");
+      "data.store.cache.limit: 'http://store/0.tar' has 1000 B, more than the 500 B of the cache");
   EXPECT_THAT(cache_problem([&] { NodeCache(all.store, "/proc/none", 5000).fetch(shard_url(0)); }),
               HasSubstr("'/proc/none'"));
 }
@@ -144,7 +144,7 @@ struct Announced {
       urls.push_back(shard_url(i));
       store->add(urls.back(), std::string(1000, static_cast<char>('a' + i)));
     }
-    ShardCacheOptions options;
+    StoreCacheSpec options;
     options.folder = folder.path();
     options.limit.bytes = static_cast<std::int64_t>(limit);
     files.emplace(std::move(owned), options);
@@ -167,11 +167,12 @@ TEST(CachedFiles, ReadEachShardFromTheStoreOnce) {
 
 TEST(CachedFiles, AnOrderThatNeedsMoreAtOnceThanTheCacheHoldsIsNamed) {
   Announced all(2000);
-  EXPECT_EQ(cache_problem([&] {
-              all.files->announce(0, all.urls, std::vector<std::int32_t>{0, 1, 2, 0, 1, 2});
-            }),
-            "data.cache.limit: the shards that are read at once have 2.9 KiB, the cache 2.0 KiB; a "
-            "smaller 'window' of 'sampler: {type: shuffle, window: 4}' reads fewer");
+  EXPECT_EQ(
+      cache_problem([&] {
+        all.files->announce(0, all.urls, std::vector<std::int32_t>{0, 1, 2, 0, 1, 2});
+      }),
+      "data.store.cache.limit: the shards that are read at once have 2.9 KiB, the cache 2.0 KiB; a "
+      "smaller 'window' of 'sampler: {type: shuffle, window: 4}' reads fewer");
 }
 
 TEST(CachedFiles, ShardsWithoutRoomAreReadInPlace) {
@@ -180,6 +181,21 @@ TEST(CachedFiles, ShardsWithoutRoomAreReadInPlace) {
   EXPECT_EQ(all.files->read(all.urls[0], 0, 1), "a");
   EXPECT_EQ(all.files->read(all.urls[1], 0, 1), "b");  // 0 is still in use
   EXPECT_EQ(all.store->bytes_read, 1001);
+}
+
+TEST(CachedFiles, AFileThatIsMappedIsFetchedOnceAndStays) {
+  Announced all(1500);
+  all.store->add("s3://b/table.csv", std::string(1000, 't'));
+  const auto first = all.files->map("s3://b/table.csv");
+  EXPECT_EQ(first.path(), "s3://b/table.csv");
+  EXPECT_EQ(first.bytes().size(), 1000);
+  all.store->add("s3://b/table.csv", std::string(1000, 'u'));
+  EXPECT_EQ(all.files->map("s3://b/table.csv").bytes()[0], 't');
+  EXPECT_EQ(all.files->read("s3://b/table.csv", 999, 5), "t");
+  all.store->add("s3://b/second.csv", std::string(1000, 'v'));
+  EXPECT_EQ(cache_problem([&] { all.files->map("s3://b/second.csv"); }),
+            "data.store.cache.limit: all of the 1.5 KiB of the cache are in use, and "
+            "'s3://b/second.csv' has no room");
 }
 
 TEST(CachedFiles, FilesOfThisMachineStayThere) {
