@@ -109,6 +109,13 @@ void add_texts(const Seeds& seeds) {
                   "\n\nA text, it's [SEP] naïve");
   seeds.add_files("tokenizer", "tests/golden/tokenizers", ".json",
                   "\n\nA text, it's </s> naïve <0x41> \xf0\x9f\x98\x80");
+  seeds.add(
+      "list_page", "plain",
+      "<?xml version=\"1.0\"?><ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
+      "<IsTruncated>true</IsTruncated><NextContinuationToken>a=</NextContinuationToken>"
+      "<Contents><Key>a&amp;b.tar</Key><LastModified>2026-01-01</LastModified><ETag>&quot;1"
+      "&#34;</ETag><Size>5</Size></Contents><CommonPrefixes><Prefix>c/</Prefix>"
+      "</CommonPrefixes></ListBucketResult>");
   seeds.add("json_lines", "plain",
             "{\"text\": \"a \\u00e9\", \"label\": 1}\n\n{\"label\": \"x\", \"text\": \"b\"}\r\n");
 }
