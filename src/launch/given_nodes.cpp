@@ -87,8 +87,8 @@ Topology started_by_hand(const GivenNodes& given) {
     refuse_nodes(
         fmt::format("{}, and no launcher says which of them this is: add '--node-rank K' "
                     "on each node, from 0 to {}, or start through a launcher "
-                    "('--print slurm|torchrun|kubernetes|mpirun' shows how); '{}1' trains "
-                    "on this machine alone",
+                    "('--print slurm|torchrun|mpirun|jobset|trainjob|pytorchjob' shows how); "
+                    "'{}1' trains on this machine alone",
                     who, nodes - 1, given.nodes_by + (given.nodes_by == "--nodes" ? " " : "=")));
   if (!given.meeting)
     refuse_nodes(who +

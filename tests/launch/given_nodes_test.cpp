@@ -180,5 +180,18 @@ TEST(GivenNodes, OfAPodAreCheckedToo) {
   EXPECT_THAT(refusal_of(nodes(3), pod), testing::HasSubstr("on 2 nodes: start it on 3"));
 }
 
+// The training operator before 1.7 sets no PET_*: WORLD_SIZE counts pods.
+TEST(GivenNodes, MakeAPodOfAnOlderPytorchJobANode) {
+  const Given pod{{"MASTER_ADDR", "job-master-0"},
+                  {"MASTER_PORT", "23456"},
+                  {"WORLD_SIZE", "2"},
+                  {"RANK", "1"}};
+  const auto node = topology(nodes(2), pod);
+  EXPECT_TRUE(node.is_node);
+  EXPECT_EQ(node.world, 2);
+  EXPECT_EQ(node.rank, 1);
+  EXPECT_EQ(node.local_world, 0);
+}
+
 }  // namespace
 }  // namespace ddptrain

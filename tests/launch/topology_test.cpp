@@ -259,6 +259,34 @@ TEST(Topology, OfAPytorchJobsPodIsANodeToo) {
   EXPECT_FALSE(topology_of(variables).is_node);
 }
 
+// By SetClusterSpec of the training operator (pkg/controller.v1/pytorch/envvar.go), in a job of a
+// Master and three Workers, which `nprocPerNode` gives 8 or, by default, auto.
+Variables pytorch_job(const std::string& pod, const std::string& ranks) {
+  return {{"PYTHONUNBUFFERED", "1"},
+          {"MASTER_PORT", "23456"},
+          {"PET_MASTER_PORT", "23456"},
+          {"MASTER_ADDR", "job-master-0"},
+          {"PET_MASTER_ADDR", "job-master-0"},
+          {"WORLD_SIZE", ranks == "auto" ? "4" : "32"},
+          {"RANK", pod},
+          {"PET_NODE_RANK", pod},
+          {"PET_NPROC_PER_NODE", ranks},
+          {"PET_NNODES", "4"}};
+}
+
+TEST(Topology, OfThePodsOfAPytorchJobIsThatOfNodes) {
+  for (const std::string pod : {"0", "3"})
+    for (const std::string ranks : {"8", "auto"}) {
+      const auto node = topology_of(pytorch_job(pod, ranks));
+      EXPECT_TRUE(node.is_node);
+      EXPECT_EQ(node.world, 4);
+      EXPECT_EQ(node.rank, std::stoi(pod));
+      EXPECT_EQ(node.local_world, ranks == "auto" ? 0 : 8);
+      EXPECT_EQ(node.address, "job-master-0");
+      EXPECT_EQ(node.port, 23456);
+    }
+}
+
 TEST(Topology, OfAHalfSetKubeflowPodNamesTheMissingVariable) {
   for (const auto* name : {"PET_NNODES", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"}) {
     auto variables = train_job;

@@ -3,9 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <functional>
+#include <optional>
 
 #include "base/error.h"
+#include "base/output/log.h"
 #include "base/quoting.h"
 #include "base/text.h"
 #include "jobs/nodes.h"
@@ -20,7 +24,9 @@ constexpr int kCoresOfRank = 4;  // on the CPU
 /// Of all nodes.
 std::int64_t devices_of_all(const ParallelSpec& parallel, int nodes) {
   if (!parallel.devices.ids.empty()) return nodes * std::ssize(parallel.devices.ids);
-  const auto devices = written_devices(parallel);
+  // A mode without ranks has one device, which is no number for several nodes.
+  const bool of_mode = nodes == 1 || has_ranks(parallel.mode);
+  const auto devices = of_mode ? written_devices(parallel) : parallel.devices.count.value;
   if (!devices)
     throw Error(Exit::recipe, Option{"parallel.devices"},
                 fmt::format("auto is decided by the machine that trains, and a script is written "
@@ -28,9 +34,9 @@ std::int64_t devices_of_all(const ParallelSpec& parallel, int nodes) {
                             "'parallel.devices={}'",
                             8 * nodes));
   if (*devices % nodes != 0)
-    throw Error(
-        Exit::recipe, Option{"parallel.devices"},
-        fmt::format("{} devices cannot be shared evenly by {}", *devices, plural(nodes, "node")));
+    throw Error(Exit::recipe, Option{"parallel.devices"},
+                fmt::format("{} cannot be shared evenly by {}", plural(*devices, "device"),
+                            plural(nodes, "node")));
   return *devices;
 }
 
@@ -59,6 +65,30 @@ std::vector<std::string> words_of_run(const Arguments& arguments) {
   return words;
 }
 
+void require_ranks_on(int nodes, Mode mode) {
+  if (nodes > 1 && !has_ranks(mode))
+    throw Error(Exit::recipe, Option{"parallel.mode"},
+                fmt::format("{} train together by ranks; write 'ddp'", plural(nodes, "node")));
+}
+
+/// All that the recipe leaves open at once: every failure but the last is logged, that is thrown.
+void check_all(const std::vector<std::function<void()>>& checks) {
+  std::optional<Error> last;
+  for (const auto& check : checks) try {
+      check();
+    } catch (const Error& error) {
+      if (last) log::error(last->what());
+      last = error;
+    }
+  if (last) throw *last;
+}
+
+std::vector<std::string> variables_of_ranks() {
+  std::vector<std::string> names{"PATH"};
+  if (std::getenv("DDPTRAIN_DATA")) names.emplace_back("DDPTRAIN_DATA");
+  return names;
+}
+
 }  // namespace
 
 LaunchPlan launch_plan_of(const Recipe& recipe, const Arguments& arguments) {
@@ -67,17 +97,17 @@ LaunchPlan launch_plan_of(const Recipe& recipe, const Arguments& arguments) {
   LaunchPlan plan;
   plan.name = recipe.name;
   plan.nodes = given.nodes.value_or(1);
-  if (plan.nodes > 1 && !has_ranks(parallel.mode))
-    throw Error(Exit::recipe, Option{"parallel.mode"},
-                fmt::format("{} train together by ranks; write 'ddp'", plural(plan.nodes, "node")));
   plan.has_replicas = has_replicas(parallel.mode);
-  plan.gpus = trains_on_gpus(parallel);
-  const auto devices = devices_of_all(parallel, plan.nodes);
+  std::int64_t devices = 0;
+  check_all({[&] { require_ranks_on(plan.nodes, parallel.mode); },
+             [&] { plan.gpus = trains_on_gpus(parallel); },
+             [&] { devices = devices_of_all(parallel, plan.nodes); }});
   plan_batch(recipe.batch, devices);
   plan.ranks_per_node = static_cast<int>(devices / plan.nodes);
   const auto usual = plan.gpus ? kCoresOfGpu : kCoresOfRank;
   plan.cores_per_rank = static_cast<int>(recipe.train.threads.value.value_or(usual));
   plan.meeting = given.meeting;
+  plan.variables = variables_of_ranks();
   plan.folder = std::filesystem::current_path().string();
   plan.words = words_of_run(arguments);
   return plan;

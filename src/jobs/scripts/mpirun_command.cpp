@@ -25,13 +25,22 @@ std::string mpirun_command(const LaunchPlan& plan) {
     return begin + shell_line({"mpirun", "-np", ranks, "--bind-to", "none"}) + " \\\n  " +
            typed_command(plan, {"--auto-resume"}) + "\n";
   const auto meeting = meeting_of(plan);
+  std::vector<std::string> words{"mpirun",
+                                 "-np",
+                                 ranks,
+                                 "--host",
+                                 hosts_of(plan, meeting.host),
+                                 "--map-by",
+                                 fmt::format("ppr:{}:node", plan.ranks_per_node),
+                                 "--bind-to",
+                                 "none",
+                                 "-x",
+                                 "MASTER_ADDR=" + meeting.host,
+                                 "-x",
+                                 fmt::format("MASTER_PORT={}", *meeting.port)};
+  for (const auto& name : plan.variables) words.insert(words.end(), {"-x", name});
   return "# Replace NODE1 and further names by those of the other nodes.\n" + begin +
-         shell_line({"mpirun", "-np", ranks, "--host", hosts_of(plan, meeting.host), "--map-by",
-                     fmt::format("ppr:{}:node", plan.ranks_per_node), "--bind-to", "none", "-x",
-                     "MASTER_ADDR=" + meeting.host, "-x",
-                     fmt::format("MASTER_PORT={}", *meeting.port), "-x", "PATH", "-x",
-                     "DDPTRAIN_DATA"}) +
-         " \\\n  " + typed_command(plan, {"--auto-resume"}) + "\n";
+         shell_line(words) + " \\\n  " + typed_command(plan, {"--auto-resume"}) + "\n";
 }
 
 }  // namespace ddptrain

@@ -65,7 +65,7 @@ TEST(PrintedScripts, OfKubernetesAreYaml) {
   const Folder folder;
   if (shell("/usr/bin/python3 -c 'import yaml'", folder.path()).code != 0)
     GTEST_SKIP() << "no python3-yaml";
-  for (const auto& nodes : {Words{}, kTwo}) {
+  for (const auto& nodes : {Words{}, Words{"--nodes", "2"}}) {
     printed("kubernetes", folder, nodes);
     const auto ended =
         shell(R"(/usr/bin/python3 -c 'import yaml; pod = yaml.safe_load(open("printed"))["spec"][)"
@@ -91,6 +91,22 @@ TEST(PrintedScripts, WhatTheClusterDecidesIsAskedFor) {
     EXPECT_THAT(ended.err, testing::HasSubstr(std::string(key) + ": auto is decided by"));
     EXPECT_EQ(ended.out, "");
   }
+}
+
+TEST(PrintedScripts, AskForAllThatTheClusterDecidesAtOnce) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  const auto ended =
+      run({"run", "small.yaml", "parallel.device=auto", "--nodes", "2", "--print", "trainjob"},
+          folder.path(), environment());
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_EQ(ended.err,
+            "error: parallel.mode: 2 nodes train together by ranks; write 'ddp'\n"
+            "error: parallel.device: auto is decided by the machine that trains, and a script is "
+            "written before; write 'parallel.device=cuda' or 'parallel.device=cpu'\n"
+            "error: parallel.devices: auto is decided by the machine that trains, and a script is "
+            "written before; write how many devices all nodes have together, as in "
+            "'parallel.devices=16'\n");
 }
 
 TEST(PrintedScripts, StartARunUnderMpirun) {

@@ -1,18 +1,16 @@
-// The printed JobSet has only fields that the cluster's API knows, of the right types, and all that
-// it requires: what a strict `kubectl apply` checks. Kinds, fields and required ones are those of
-// the openAPIV3Schema of v1alpha2 in config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml of
-// github.com/kubernetes-sigs/jobset (08dfbdfd, before v0.13), the words those of batch/v1 Job and
-// core/v1 Pod.
+// The printed manifests have only fields that the cluster's API knows, of the right types, and all
+// that it requires: what a strict `kubectl apply` checks. Kinds, fields and required ones are those
+// of the openAPIV3Schema of
+// - JobSet v1alpha2: config/components/crd/bases/jobset.x-k8s.io_jobsets.yaml of
+//   github.com/kubernetes-sigs/jobset (08dfbdfd, before v0.13);
+// - TrainJob and TrainingRuntime v1alpha1: manifests/base/crds/trainer.kubeflow.org_*.yaml of
+//   github.com/kubeflow/trainer (8c0f5059, and v2.0.0 to v2.3.0);
+// - PyTorchJob v1: manifests/base/crds/kubeflow.org_pytorchjobs.yaml there (v1.7.0 to v1.9.0);
+// the words are those of batch/v1 Job and core/v1 Pod.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <map>
-#include <regex>
-#include <set>
-
-#include "config/scalar.h"
-#include "config/yaml/reader.h"
+#include "jobs/scripts/manifest_fields.h"
 #include "jobs/scripts/scripts.h"
 
 namespace ddptrain {
@@ -21,148 +19,110 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-enum class FieldType { object, array, text, integer, boolean, quantity };
-enum class Need { optional, required };
-
-struct KubernetesField {
-  FieldType type;
-  Need need = Need::optional;
-  std::set<std::string> words = {};  // allowed ones; none allows all
-};
-
-const std::string kJob = "spec.replicatedJobs[].template";
-const std::string kPod = kJob + ".spec.template";
-const std::string kContainer = kPod + ".spec.containers[]";
-const std::string kVolume = kPod + ".spec.volumes[]";
-
-/// By path; "[]" is an element of a list, "*" any key of a map.
-const std::map<std::string, KubernetesField>& jobset_fields() {
+/// Those of a JobSet's spec that are printed.
+void add_jobset_fields(ManifestFields& fields, const std::string& spec) {
   using enum FieldType;
-  static const std::map<std::string, KubernetesField> all{
-      {"apiVersion", {text, Need::required, {"jobset.x-k8s.io/v1alpha2"}}},
-      {"kind", {text, Need::required, {"JobSet"}}},
-      {"metadata", {object, Need::required}},
-      {"metadata.name", {text, Need::required}},
-      {"spec", {object, Need::required}},
-      {"spec.network", {object}},
-      {"spec.network.enableDNSHostnames", {boolean}},
-      {"spec.network.publishNotReadyAddresses", {boolean}},
-      {"spec.failurePolicy", {object}},
-      {"spec.failurePolicy.maxRestarts", {integer}},
-      {"spec.replicatedJobs", {array}},
-      {"spec.replicatedJobs[]", {object}},
-      {"spec.replicatedJobs[].name", {text, Need::required}},
-      {"spec.replicatedJobs[].replicas", {integer}},
-      {kJob, {object, Need::required}},
-      {kJob + ".spec", {object}},
-      {kJob + ".spec.parallelism", {integer}},
-      {kJob + ".spec.completions", {integer}},
-      {kJob + ".spec.completionMode", {text, Need::optional, {"Indexed", "NonIndexed"}}},
-      {kJob + ".spec.backoffLimit", {integer}},
-      {kPod, {object, Need::required}},
-      {kPod + ".spec", {object}},
-      {kPod + ".spec.restartPolicy", {text, Need::optional, {"Never", "OnFailure"}}},
-      {kPod + ".spec.terminationGracePeriodSeconds", {integer}},
-      {kPod + ".spec.containers", {array, Need::required}},
-      {kContainer, {object}},
-      {kContainer + ".name", {text, Need::required}},
-      {kContainer + ".image", {text}},
-      {kContainer + ".workingDir", {text}},
-      {kContainer + ".command", {array}},
-      {kContainer + ".command[]", {text}},
-      {kContainer + ".env", {array}},
-      {kContainer + ".env[]", {object}},
-      {kContainer + ".env[].name", {text, Need::required}},
-      {kContainer + ".env[].value", {text}},
-      {kContainer + ".env[].valueFrom", {object}},
-      {kContainer + ".env[].valueFrom.fieldRef", {object}},
-      {kContainer + ".env[].valueFrom.fieldRef.fieldPath", {text, Need::required}},
-      {kContainer + ".resources", {object}},
-      {kContainer + ".resources.requests", {object}},
-      {kContainer + ".resources.requests.*", {quantity}},
-      {kContainer + ".resources.limits", {object}},
-      {kContainer + ".resources.limits.*", {quantity}},
-      {kContainer + ".volumeMounts", {array}},
-      {kContainer + ".volumeMounts[]", {object}},
-      {kContainer + ".volumeMounts[].name", {text, Need::required}},
-      {kContainer + ".volumeMounts[].mountPath", {text, Need::required}},
-      {kPod + ".spec.volumes", {array}},
-      {kVolume, {object}},
-      {kVolume + ".name", {text, Need::required}},
-      {kVolume + ".persistentVolumeClaim", {object}},
-      {kVolume + ".persistentVolumeClaim.claimName", {text, Need::required}},
-      {kVolume + ".emptyDir", {object}},
-      {kVolume + ".emptyDir.medium", {text, Need::optional, {"", "Memory"}}},
-  };
-  return all;
+  const auto jobs = spec + ".replicatedJobs[]";
+  const auto labels = jobs + ".template.metadata.labels";
+  fields.merge(ManifestFields{
+      {spec, {object}},
+      {spec + ".network", {object}},
+      {spec + ".network.enableDNSHostnames", {boolean}},
+      {spec + ".network.publishNotReadyAddresses", {boolean}},
+      {spec + ".failurePolicy", {object}},
+      {spec + ".failurePolicy.maxRestarts", {integer}},
+      {spec + ".replicatedJobs", {array}},
+      {jobs, {object}},
+      {jobs + ".name", {text, Need::required}},
+      {jobs + ".replicas", {integer}},
+      {jobs + ".template", {object, Need::required}},
+      {jobs + ".template.metadata", {object}},
+      {labels, {object}},
+      {labels + ".trainer.kubeflow.org/trainjob-ancestor-step", {text}},
+      {jobs + ".template.spec", {object}},
+      {jobs + ".template.spec.parallelism", {integer}},
+      {jobs + ".template.spec.completions", {integer}},
+      {jobs + ".template.spec.completionMode", {text, Need::optional, {"Indexed", "NonIndexed"}}},
+      {jobs + ".template.spec.backoffLimit", {integer}},
+      {jobs + ".template.spec.template", {object, Need::required}},
+  });
+  add_pod_fields(fields, jobs + ".template.spec.template.spec");
 }
 
-/// The API's pattern of amounts: 64, "1.5", 16Gi.
-bool is_quantity(const Node& node) {
-  static const std::regex pattern(
-      "[+-]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?");
-  return node.is_scalar() && std::regex_match(node.text, pattern);
+ManifestFields fields_of_kind(const std::string& version, const std::string& kind) {
+  using enum FieldType;
+  return {{"apiVersion", {text, Need::required, {version}}},
+          {"kind", {text, Need::required, {kind}}},
+          {"metadata", {object, Need::required}},
+          {"metadata.name", {text, Need::required}},
+          {"spec", {object, Need::required}}};
 }
 
-bool is_of(const Node& node, FieldType type) {
-  std::string why;
-  switch (type) {
-    case FieldType::object:
-      return node.is_map();
-    case FieldType::array:
-      return node.is_list();
-    case FieldType::text:
-      return node.is_scalar() && scalar_kind(node) == ScalarKind::text;
-    case FieldType::integer:
-      return node.is_scalar() && read_integer(node, why).has_value();
-    case FieldType::boolean:
-      return node.is_scalar() && read_boolean(node, why).has_value();
-    case FieldType::quantity:
-      return is_quantity(node);
-  }
-  return false;
+ManifestFields jobset_fields() {
+  auto fields = fields_of_kind("jobset.x-k8s.io/v1alpha2", "JobSet");
+  add_jobset_fields(fields, "spec");
+  return fields;
 }
 
-/// What the API would refuse, each with its path.
-class JobsetCheck {
- public:
-  std::vector<std::string> problems(const std::string& manifest) {
-    const auto read = read_yaml(manifest, "manifest");
-    EXPECT_TRUE(read.problems.empty());
-    check_members(read.tree, "");
-    return std::move(problems_);
+ManifestFields runtime_fields() {
+  using enum FieldType;
+  auto fields = fields_of_kind("trainer.kubeflow.org/v1alpha1", "TrainingRuntime");
+  fields.merge(ManifestFields{
+      {"metadata.labels", {object}},
+      {"metadata.labels.trainer.kubeflow.org/framework", {text}},
+      {"spec.mlPolicy", {object}},
+      {"spec.mlPolicy.numNodes", {integer}},
+      {"spec.mlPolicy.torch", {object}},
+      {"spec.template", {object, Need::required}},
+  });
+  add_jobset_fields(fields, "spec.template.spec");
+  return fields;
+}
+
+ManifestFields trainjob_fields() {
+  using enum FieldType;
+  auto fields = fields_of_kind("trainer.kubeflow.org/v1alpha1", "TrainJob");
+  fields.merge(ManifestFields{
+      {"spec.runtimeRef", {object, Need::required}},
+      {"spec.runtimeRef.kind", {text, Need::optional, {"TrainingRuntime"}}},
+      {"spec.runtimeRef.name", {text, Need::required}},
+      {"spec.trainer", {object}},
+      {"spec.trainer.numNodes", {integer}},
+      {"spec.trainer.numProcPerNode", {integer}},
+      {"spec.trainer.image", {text}},
+      {"spec.trainer.command", {array}},
+      {"spec.trainer.command[]", {text}},
+  });
+  add_resource_fields(fields, "spec.trainer.resourcesPerNode");
+  return fields;
+}
+
+ManifestFields pytorchjob_fields() {
+  using enum FieldType;
+  auto fields = fields_of_kind("kubeflow.org/v1", "PyTorchJob");
+  fields.merge(ManifestFields{
+      {"spec.nprocPerNode", {text}},
+      {"spec.runPolicy", {object}},
+      {"spec.runPolicy.backoffLimit", {integer}},
+      {"spec.runPolicy.cleanPodPolicy", {text, Need::optional, {"All", "Running", "None"}}},
+      {"spec.pytorchReplicaSpecs", {object, Need::required}},
+  });
+  for (const std::string type : {"Master", "Worker"}) {
+    const auto replica = "spec.pytorchReplicaSpecs." + type;
+    fields.merge(ManifestFields{
+        {replica, {object, type == "Master" ? Need::required : Need::optional}},
+        {replica + ".replicas", {integer, Need::required}},
+        {replica + ".restartPolicy",
+         {text, Need::optional, {"Always", "OnFailure", "Never", "ExitCode"}}},
+        {replica + ".template", {object, Need::required}},
+    });
+    add_pod_fields(fields, replica + ".template.spec");
+    fields.at(replica + ".template.spec.containers[].name").words = {"pytorch"};
   }
+  return fields;
+}
 
- private:
-  void check(const Node& node, const std::string& path, const KubernetesField& field) {
-    if (!is_of(node, field.type)) return problems_.push_back(path + ": wrong type");
-    if (!field.words.empty() && !field.words.contains(node.text))
-      problems_.push_back(path + ": unknown word");
-    for (const auto& item : node.items) check(item, path + "[]", jobset_fields().at(path + "[]"));
-    if (node.is_map()) check_members(node, path + ".");
-  }
-
-  void check_members(const Node& map, const std::string& before) {
-    for (const auto& [key, place, value] : map.members) {
-      auto row = jobset_fields().find(before + key);
-      if (row == jobset_fields().end()) row = jobset_fields().find(before + "*");
-      if (row == jobset_fields().end())
-        problems_.push_back(before + key + ": unknown field");
-      else
-        check(value, before + key, row->second);
-    }
-    for (const auto& [path, field] : jobset_fields()) {
-      if (field.need != Need::required || !path.starts_with(before)) continue;
-      const auto key = path.substr(before.size());
-      if (key.find_first_of(".[") == std::string::npos && !map.find(key))
-        problems_.push_back(path + ": missing");
-    }
-  }
-
-  std::vector<std::string> problems_;
-};
-
-std::string manifest_of(int nodes, bool gpus) {
+LaunchPlan plan_on(int nodes, bool gpus) {
   LaunchPlan plan;
   plan.name = "resnet";
   plan.nodes = nodes;
@@ -170,35 +130,77 @@ std::string manifest_of(int nodes, bool gpus) {
   plan.gpus = gpus;
   plan.cores_per_rank = 8;
   plan.words = {"ddptrain", "run", "recipe.yaml", "train.clip=null", "seed=3"};
-  return kubernetes_jobset(plan);
+  return plan;
 }
 
-TEST(KubernetesSchema, KnowsEveryFieldOfThePrintedManifest) {
+TEST(KubernetesSchema, KnowsEveryFieldOfThePrintedManifests) {
   for (const int nodes : {1, 2})
-    for (const bool gpus : {false, true})
-      EXPECT_THAT(JobsetCheck().problems(manifest_of(nodes, gpus)), IsEmpty()) << nodes << gpus;
+    for (const bool gpus : {false, true}) {
+      const auto plan = plan_on(nodes, gpus);
+      EXPECT_THAT(manifest_problems(jobset(plan), jobset_fields()), IsEmpty());
+      EXPECT_THAT(manifest_problems(pytorchjob(plan), pytorchjob_fields()), IsEmpty());
+      const auto documents = documents_of(trainjob(plan));
+      ASSERT_EQ(documents.size(), 2U);
+      EXPECT_THAT(manifest_problems(documents[0], runtime_fields()), IsEmpty());
+      EXPECT_THAT(manifest_problems(documents[1], trainjob_fields()), IsEmpty());
+    }
 }
 
-TEST(KubernetesSchema, RefusesWhatTheApiWould) {
-  const auto changed = [](const std::string& from, const std::string& to) {
-    auto text = manifest_of(2, true);
-    const auto at = text.find(from);
-    EXPECT_NE(at, std::string::npos) << from;
-    return JobsetCheck().problems(text.replace(at, from.size(), to));
+/// Problems of a document after a change.
+std::vector<std::string> changed(std::string document, const ManifestFields& fields,
+                                 const std::string& from, const std::string& to) {
+  const auto at = document.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return manifest_problems(document.replace(at, from.size(), to), fields);
+}
+
+TEST(KubernetesSchema, RefusesWhatTheApiWouldOfAJobset) {
+  const std::string job = "spec.replicatedJobs[].template";
+  const auto pod = job + ".spec.template.spec";
+  const auto problems = [](const std::string& from, const std::string& to) {
+    return changed(jobset(plan_on(2, true)), jobset_fields(), from, to);
   };
-  EXPECT_THAT(changed("backoffLimit: 0", "backofLimit: 0"),
-              ElementsAre(kJob + ".spec.backofLimit: unknown field"));
-  EXPECT_THAT(changed("value: \"2\"", "value: 2"),
-              ElementsAre(kContainer + ".env[].value: wrong type"));
-  EXPECT_THAT(changed("maxRestarts: 10", "maxRestarts: many"),
+  EXPECT_THAT(problems("backoffLimit: 0", "backofLimit: 0"),
+              ElementsAre(job + ".spec.backofLimit: unknown field"));
+  EXPECT_THAT(problems("value: \"2\"", "value: 2"),
+              ElementsAre(pod + ".containers[].env[].value: wrong type"));
+  EXPECT_THAT(problems("maxRestarts: 10", "maxRestarts: many"),
               ElementsAre("spec.failurePolicy.maxRestarts: wrong type"));
-  EXPECT_THAT(changed("cpu: 64", "cpu: all"),
-              ElementsAre(kContainer + ".resources.requests.cpu: wrong type"));
-  EXPECT_THAT(changed("restartPolicy: Never", "restartPolicy: Always"),
-              ElementsAre(kPod + ".spec.restartPolicy: unknown word"));
-  EXPECT_THAT(changed("{claimName: CLAIM}", "{}"),
-              ElementsAre(kVolume + ".persistentVolumeClaim.claimName: missing"));
-  EXPECT_THAT(changed("metadata:\n  name: resnet\n", ""), ElementsAre("metadata: missing"));
+  EXPECT_THAT(problems("cpu: 64", "cpu: all"),
+              ElementsAre(pod + ".containers[].resources.requests.cpu: wrong type"));
+  EXPECT_THAT(problems("restartPolicy: Never", "restartPolicy: Always"),
+              ElementsAre(pod + ".restartPolicy: unknown word"));
+  EXPECT_THAT(problems("{claimName: CLAIM}", "{}"),
+              ElementsAre(pod + ".volumes[].persistentVolumeClaim.claimName: missing"));
+  EXPECT_THAT(problems("metadata:\n  name: resnet\n", ""), ElementsAre("metadata: missing"));
+}
+
+TEST(KubernetesSchema, RefusesWhatTheApiWouldOfATrainJob) {
+  const auto documents = documents_of(trainjob(plan_on(2, true)));
+  const auto of_job = [&](const std::string& from, const std::string& to) {
+    return changed(documents.at(1), trainjob_fields(), from, to);
+  };
+  EXPECT_THAT(of_job("numProcPerNode: 8", "numProcPerNode: auto"),
+              ElementsAre("spec.trainer.numProcPerNode: wrong type"));
+  EXPECT_THAT(of_job("  runtimeRef: {kind: TrainingRuntime, name: resnet}\n", ""),
+              ElementsAre("spec.runtimeRef: missing"));
+  EXPECT_THAT(of_job("resourcesPerNode", "resources"),
+              ElementsAre("spec.trainer.resources: unknown field"));
+  EXPECT_THAT(changed(documents[0], runtime_fields(), "torch: {}", "torch: true"),
+              ElementsAre("spec.mlPolicy.torch: wrong type"));
+}
+
+TEST(KubernetesSchema, RefusesWhatTheOperatorWouldOfAPytorchJob) {
+  const auto problems = [](const std::string& from, const std::string& to) {
+    return changed(pytorchjob(plan_on(2, true)), pytorchjob_fields(), from, to);
+  };
+  const std::string master = "spec.pytorchReplicaSpecs.Master";
+  EXPECT_THAT(problems("nprocPerNode: \"8\"", "nprocPerNode: 8"),
+              ElementsAre("spec.nprocPerNode: wrong type"));
+  EXPECT_THAT(problems("- name: pytorch", "- name: ddptrain"),
+              ElementsAre(master + ".template.spec.containers[].name: unknown word"));
+  EXPECT_THAT(problems("Worker:", "Workers:"),
+              ElementsAre("spec.pytorchReplicaSpecs.Workers: unknown field"));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Scripts as the launchers' manuals have them: sbatch(1) and srun(1) of Slurm 22.05, torchrun's
-// --help, mpirun(1) of Open MPI 4.1, JobSet v1alpha2 and Kubeflow's PET_* variables.
+// --help, mpirun(1) of Open MPI 4.1, JobSet v1alpha2, TrainJob v1alpha1, PyTorchJob v1 and
+// Kubeflow's PET_* variables.
 #include "jobs/scripts/scripts.h"
 
 #include <gmock/gmock.h>
@@ -19,15 +20,22 @@ LaunchPlan two_nodes() {
   plan.gpus = true;
   plan.cores_per_rank = 8;
   plan.meeting = HostPort{"gpu01", 29501};
+  plan.variables = {"PATH", "DDPTRAIN_DATA"};
   plan.folder = "/shared/my work";
   plan.words = {"ddptrain", "run", "recipe.yaml", "data.root=/shared/my data"};
   return plan;
 }
 
-LaunchPlan one_node() {
+/// Where the cluster names them.
+LaunchPlan two_pods() {
   auto plan = two_nodes();
-  plan.nodes = 1;
   plan.meeting.reset();
+  return plan;
+}
+
+LaunchPlan one_node() {
+  auto plan = two_pods();
+  plan.nodes = 1;
   return plan;
 }
 
@@ -92,13 +100,19 @@ mpirun -np 16 --host gpu01:8,NODE1:8 --map-by ppr:8:node --bind-to none -x MASTE
 )");
 }
 
+TEST(MpirunCommand, PassesOnlyVariablesThatAreSet) {
+  auto plan = two_nodes();
+  plan.variables = {"PATH"};
+  EXPECT_THAT(mpirun_command(plan), testing::HasSubstr(" -x MASTER_PORT=29501 -x PATH \\\n"));
+}
+
 TEST(MpirunCommand, OfOneNodeNeedsNoHosts) {
   EXPECT_THAT(mpirun_command(one_node()), testing::HasSubstr("\nmpirun -np 8 --bind-to none \\\n"));
 }
 
-TEST(KubernetesJobset, GivesPodsNamesAndStartsThemAgainTogether) {
+TEST(Jobset, GivesPodsNamesAndStartsThemAgainTogether) {
   EXPECT_EQ(
-      kubernetes_jobset(two_nodes()),
+      jobset(two_pods()),
       R"(# Needs JobSet (https://jobset.sigs.k8s.io) in the cluster. Fill in IMAGE, which has ddptrain on its
 # path, and CLAIM, a volume that all pods can write, with the recipe, the data and the runs. Then:
 #   kubectl apply -f FILE
@@ -135,7 +149,7 @@ spec:
                     fieldPath: metadata.annotations['batch.kubernetes.io/job-completion-index']
               - {name: PET_NPROC_PER_NODE, value: "8"}
               - {name: PET_MASTER_ADDR, value: resnet-node-0-0.resnet}
-              - {name: PET_MASTER_PORT, value: "29501"}
+              - {name: PET_MASTER_PORT, value: "29500"}
               resources:
                 requests: {cpu: 64}
                 limits: {nvidia.com/gpu: 8}
@@ -150,11 +164,11 @@ spec:
 )");
 }
 
-TEST(KubernetesJobset, HasANameThatHostNamesMayHave) {
+TEST(Jobset, HasANameThatHostNamesMayHave) {
   const auto name_for = [](const std::string& name) {
-    auto plan = two_nodes();
+    auto plan = two_pods();
     plan.name = name;
-    const auto text = kubernetes_jobset(plan);
+    const auto text = jobset(plan);
     const auto begin = text.find("  name: ") + 8;
     return text.substr(begin, text.find('\n', begin) - begin);
   };
@@ -164,13 +178,146 @@ TEST(KubernetesJobset, HasANameThatHostNamesMayHave) {
   EXPECT_EQ(name_for(std::string(70, 'a')), std::string(40, 'a'));
 }
 
-TEST(KubernetesJobset, OfOnePodLeavesItsRanksToTheProgram) {
-  EXPECT_EQ(kubernetes_jobset(one_node()).find("PET_"), std::string::npos);
+TEST(Jobset, OfOnePodLeavesItsRanksToTheProgram) {
+  EXPECT_EQ(jobset(one_node()).find("PET_"), std::string::npos);
+}
+
+TEST(Trainjob, HasARuntimeOfItsOwn) {
+  EXPECT_EQ(
+      trainjob(two_pods()),
+      R"(# Needs Kubeflow Trainer 2 (https://trainer.kubeflow.org) in the cluster. Fill in IMAGE, which has
+# ddptrain on its path, and CLAIM, a volume that all pods can write, with the recipe, the data and
+# the runs. Then:
+#   kubectl apply -f FILE
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainingRuntime
+metadata:
+  name: resnet
+  labels: {trainer.kubeflow.org/framework: torch}
+spec:
+  mlPolicy:
+    numNodes: 2
+    torch: {}
+  template:
+    spec:
+      network: {enableDNSHostnames: true, publishNotReadyAddresses: true}
+      failurePolicy: {maxRestarts: 10}     # of all pods together, which resume the run
+      replicatedJobs:
+      - name: node
+        replicas: 1
+        template:
+          metadata:
+            labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}
+          spec:
+            backoffLimit: 0
+            template:
+              spec:
+                restartPolicy: Never
+                terminationGracePeriodSeconds: 120     # in which an evicted pod saves
+                containers:
+                - name: node
+                  workingDir: /workspace
+                  volumeMounts:
+                  - {name: workspace, mountPath: /workspace}
+                  - {name: shared-memory, mountPath: /dev/shm}
+                volumes:
+                - name: workspace
+                  persistentVolumeClaim: {claimName: CLAIM}
+                - name: shared-memory
+                  emptyDir: {medium: Memory}
+---
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata:
+  name: resnet
+spec:
+  runtimeRef: {kind: TrainingRuntime, name: resnet}
+  trainer:
+    numNodes: 2
+    numProcPerNode: 8
+    image: IMAGE
+    command: ["ddptrain", "run", "recipe.yaml", "data.root=/shared/my data", "--auto-resume"]
+    resourcesPerNode:
+      requests: {cpu: 64}
+      limits: {nvidia.com/gpu: 8}
+)");
+}
+
+TEST(Pytorchjob, HasAMasterAndWorkers) {
+  EXPECT_EQ(
+      pytorchjob(two_pods()),
+      R"(# Needs Kubeflow's training operator (1.7 to 1.9) in the cluster. Fill in IMAGE, which has ddptrain
+# on its path, and CLAIM, a volume that all pods can write, with the recipe, the data and the runs.
+# Then:
+#   kubectl apply -f FILE
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata:
+  name: resnet
+spec:
+  nprocPerNode: "8"
+  runPolicy: {backoffLimit: 20, cleanPodPolicy: Running}     # ten starts of each pod
+  pytorchReplicaSpecs:
+    Master:
+      replicas: 1
+      restartPolicy: OnFailure     # a pod whose peer was lost ends, starts again and resumes
+      template:
+        spec:
+          terminationGracePeriodSeconds: 120     # in which an evicted pod saves
+          containers:
+          - name: pytorch
+            image: IMAGE
+            workingDir: /workspace
+            command: ["ddptrain", "run", "recipe.yaml", "data.root=/shared/my data", "--auto-resume"]
+            resources:
+              requests: {cpu: 64}
+              limits: {nvidia.com/gpu: 8}
+            volumeMounts:
+            - {name: workspace, mountPath: /workspace}
+            - {name: shared-memory, mountPath: /dev/shm}
+          volumes:
+          - name: workspace
+            persistentVolumeClaim: {claimName: CLAIM}
+          - name: shared-memory
+            emptyDir: {medium: Memory}
+    Worker:
+      replicas: 1
+      restartPolicy: OnFailure     # a pod whose peer was lost ends, starts again and resumes
+      template:
+        spec:
+          terminationGracePeriodSeconds: 120     # in which an evicted pod saves
+          containers:
+          - name: pytorch
+            image: IMAGE
+            workingDir: /workspace
+            command: ["ddptrain", "run", "recipe.yaml", "data.root=/shared/my data", "--auto-resume"]
+            resources:
+              requests: {cpu: 64}
+              limits: {nvidia.com/gpu: 8}
+            volumeMounts:
+            - {name: workspace, mountPath: /workspace}
+            - {name: shared-memory, mountPath: /dev/shm}
+          volumes:
+          - name: workspace
+            persistentVolumeClaim: {claimName: CLAIM}
+          - name: shared-memory
+            emptyDir: {medium: Memory}
+)");
+}
+
+TEST(Pytorchjob, OfOneNodeHasNoWorker) {
+  EXPECT_EQ(pytorchjob(one_node()).find("Worker"), std::string::npos);
+}
+
+TEST(Pods, OfReplicasHaveOneProcess) {
+  auto plan = one_node();
+  plan.has_replicas = true;
+  EXPECT_THAT(trainjob(plan), testing::HasSubstr("\n    numProcPerNode: 1\n"));
+  EXPECT_THAT(pytorchjob(plan), testing::HasSubstr("\n  nprocPerNode: \"1\"\n"));
 }
 
 TEST(LaunchScript, OfSeveralNodesNeedsTheirMeetingPointWhereTheLauncherHasNone) {
-  auto plan = two_nodes();
-  plan.meeting.reset();
+  const auto plan = two_pods();
   for (const auto* launcher : {"torchrun", "mpirun"}) try {
       launch_script(launcher, plan);
       ADD_FAILURE() << launcher;
@@ -180,7 +327,19 @@ TEST(LaunchScript, OfSeveralNodesNeedsTheirMeetingPointWhereTheLauncherHasNone) 
                    "'parallel.rendezvous: HOST:PORT'");
     }
   EXPECT_NO_THROW(launch_script("slurm", plan));
-  EXPECT_NO_THROW(launch_script("kubernetes", plan));
+  EXPECT_NO_THROW(launch_script("jobset", plan));
+}
+
+TEST(LaunchScript, OfKubernetesIsAJobset) {
+  EXPECT_EQ(launch_script("kubernetes", two_pods()), jobset(two_pods()));
+}
+
+TEST(LaunchScript, OfPodsRefusesAnAddress) {
+  for (const auto* launcher : {"jobset", "kubernetes", "trainjob", "pytorchjob"})
+    EXPECT_THAT([&] { launch_script(launcher, two_nodes()); },
+                testing::ThrowsMessage<Error>(
+                    "pods meet at the host name that the cluster gives the first of them; leave "
+                    "'--address' and 'parallel.rendezvous' out"));
 }
 
 TEST(LaunchScript, OfReplicasIsNoneForLaunchersOfRanks) {
