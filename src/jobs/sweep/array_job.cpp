@@ -1,3 +1,4 @@
+// Array jobs of Slurm.
 #include "jobs/sweep/array_job.h"
 
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 namespace ddptrain {
 
 std::string slurm_script(const ArrayJob& job) {
+  const auto command = shell_line(job.words);
   auto array = fmt::format("1-{}", job.runs);
   if (job.at_once > 0) array += fmt::format("%{}", job.at_once);
   return "#!/bin/bash\n"
@@ -23,13 +25,13 @@ std::string slurm_script(const ArrayJob& job) {
          "# Submit with 'sbatch FILE'; submitted again, it resumes with what is missing. When all\n"
          "# have ended, this makes the table, and trains what failed again:\n"
          "#   cd " +
-         shell_word(job.folder) + " && " + job.command +
+         shell_word(job.folder) + " && " + command +
          "\n"
          "cd " +
          shell_word(job.folder) +
          " || exit 3\n"
          "exec " +
-         job.command + " --run \"$SLURM_ARRAY_TASK_ID\"\n";
+         command + " --run \"$SLURM_ARRAY_TASK_ID\"\n";
 }
 
 }  // namespace ddptrain

@@ -15,6 +15,7 @@
 #include "cli/verb.h"
 #include "config/encode.h"
 #include "jobs/job.h"
+#include "jobs/scripts/launch_plan.h"
 #include "jobs/sweep/array_job.h"
 #include "jobs/sweep/sweep_runner.h"
 #include "recipe/rules/rule_context.h"
@@ -29,7 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr Flag kPrint{"--print", "FORMAT",
-                      "slurm: write a script for sbatch instead, a run an element"};
+                      "slurm or kubernetes: write a job for the cluster instead, a run an element"};
 constexpr Flag kRun{"--run", "N", "train the N-th run alone, as that script does"};
 
 SweepWords words_of(const Arguments& arguments) {
@@ -79,25 +80,54 @@ SweepPlan plan_of(const Loaded& loaded) {
 }
 
 /// The words as typed, without the flags that this start has of its own.
-std::string command_of(const Arguments& arguments) {
+std::vector<std::string> command_words(const Arguments& arguments) {
   std::vector<std::string> words{called_as(), "sweep"};
   words.insert(words.end(), arguments.words.begin(), arguments.words.end());
-  return shell_line(words);
+  return words;
+}
+
+std::string command_of(const Arguments& arguments) { return shell_line(command_words(arguments)); }
+
+/// What `run --print` writes for one run has another name or no sense here.
+[[noreturn]] void refuse_format(const std::string& format) {
+  if (format == "torchrun" || format == "mpirun")
+    throw Error(Exit::recipe,
+                "--print: " + format +
+                    " starts the ranks of one run, and a sweep has several; 'ddptrain sweep' "
+                    "starts them on one machine, and '--print slurm' or '--print kubernetes' "
+                    "writes a job that has a run an element");
+  if (format == "jobset" || format == "trainjob" || format == "pytorchjob")
+    throw Error(Exit::recipe, "--print: the pods of a " + format +
+                                  " train one run together, and a sweep has several; '--print "
+                                  "kubernetes' writes an indexed Job, a run a pod");
+  throw Error(Exit::recipe,
+              "--print: '" + format + "' is not a format; write 'slurm' or 'kubernetes'");
+}
+
+/// The devices of each run, which a pod must ask for.
+LaunchPlan plan_of_pod(const Recipe& recipe, const Arguments& arguments) {
+  auto plan = launch_plan_of(recipe, arguments);
+  if (plan.nodes > 1)
+    throw Error(Exit::recipe, Option{"parallel.nodes"},
+                "the pods of an indexed Job are a run each, and these runs have several nodes; "
+                "write 'parallel.nodes=1', or '~parallel.nodes'");
+  return plan;
 }
 
 int print_array_job(const SweepPlan& plan, const Recipe& recipe, const Arguments& arguments) {
-  if (arguments.value(kPrint.name) != "slurm")
-    throw Error(Exit::recipe, "--print: '" + arguments.value(kPrint.name) +
-                                  "' is not a format; 'slurm' is the one there is");
+  const auto format = arguments.value(kPrint.name);
+  if (format != "slurm" && format != "kubernetes") refuse_format(format);
   if (plan.halving.lengths.size() > 1)
     throw Error(Exit::recipe,
-                "--print slurm: halving decides between runs which one goes on, and the elements "
-                "of an array job do not wait for each other; 'sweep.method=grid' or 'random' "
-                "writes one, or run 'ddptrain sweep' within one job");
+                "--print " + format +
+                    ": halving decides between runs which one goes on, and the elements of such a "
+                    "job do not wait for each other; 'sweep.method=grid' or 'random' writes one, "
+                    "or run 'ddptrain sweep' within one job");
   ArrayJob job{recipe.name, plan.halving.trials * plan.spec.seeds, 0, fs::current_path().string(),
-               command_of(arguments)};
+               command_words(arguments)};
   if (plan.spec.parallel > 1) job.at_once = plan.spec.parallel;
-  print_exact(slurm_script(job));
+  print_exact(format == "slurm" ? slurm_script(job)
+                                : indexed_job(job, plan_of_pod(recipe, arguments)));
   return 0;
 }
 

@@ -8,7 +8,7 @@ namespace {
 
 TEST(ArrayJob, RunsOneRunAnElement) {
   const auto script =
-      slurm_script({"a b", 27, 4, "/data/my runs", "ddptrain sweep a.yaml 'x=1, 2'"});
+      slurm_script({"a b", 27, 4, "/data/my runs", {"ddptrain", "sweep", "a.yaml", "x=1, 2"}});
   EXPECT_TRUE(script.starts_with("#!/bin/bash\n#SBATCH --job-name='a b'\n#SBATCH --array=1-27%4\n"))
       << script;
   EXPECT_THAT(script, testing::HasSubstr("\ncd '/data/my runs' || exit 3\n"));
