@@ -1,5 +1,9 @@
 #include "jobs/nodes.h"
 
+#include <fmt/format.h>
+
+#include <iterator>
+
 #include "base/error.h"
 #include "base/text.h"
 
@@ -48,6 +52,25 @@ GivenNodes given_nodes(const Arguments& arguments, const ParallelSpec& parallel)
 
 Topology topology_given(const Arguments& arguments, const ParallelSpec& parallel) {
   return topology_among(given_nodes(arguments, parallel));
+}
+
+std::string devices_by_launcher(const ParallelSpec& parallel, const Topology& outer) {
+  if (!outer.joined() || (outer.is_node && outer.local_world == 0)) return {};
+  const auto started = [&](int ranks) { return "a launcher has started " + plural(ranks, "rank"); };
+  const auto& ids = parallel.devices.ids;
+  if (!ids.empty()) {
+    if (std::ssize(ids) == outer.local_world) return {};
+    return fmt::format("parallel.devices names {}, and {} on this node, which use the first {}",
+                       plural(std::ssize(ids), "device"), started(outer.local_world),
+                       outer.local_world);
+  }
+  const auto& written = parallel.devices.count.value;
+  const int ranks = outer.is_node ? outer.world * outer.local_world : outer.world;
+  if (!written || *written == ranks) return {};
+  return fmt::format(
+      "parallel.devices is {}, and {}: the run has {}; 'parallel.devices=auto' "
+      "leaves the number to the launcher",
+      *written, started(ranks), plural(ranks, "device"));
 }
 
 }  // namespace ddptrain

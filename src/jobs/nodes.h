@@ -25,4 +25,8 @@ GivenNodes given_nodes(const Arguments& arguments, const ParallelSpec& parallel 
 /// The place of this process by the environment, the flags and the recipe (launch/given_nodes.h).
 Topology topology_given(const Arguments& arguments, const ParallelSpec& parallel = {});
 
+/// Where the number of devices that a recipe has gives way to that of a launcher: both numbers.
+/// Empty where the recipe leaves it open, or they agree.
+std::string devices_by_launcher(const ParallelSpec& parallel, const Topology& outer);
+
 }  // namespace ddptrain

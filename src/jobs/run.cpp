@@ -250,6 +250,8 @@ int run(const Arguments& arguments) {
     if (loaded.recipe.sweep)
       log::info(
           "this run trains the recipe as it stands; 'ddptrain sweep' reads its section 'sweep'");
+    if (const auto other = devices_by_launcher(loaded.recipe.parallel, outer); !other.empty())
+      log::warning(other);
     if (!arguments.has(kAutoResume.name)) say_unfinished(job);
     log::info(to_text(job.placement.batch));
   }

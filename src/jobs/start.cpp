@@ -42,16 +42,45 @@ std::string log_of_node(const std::string& folder) {
   return folder + "/log." + name + ".txt";
 }
 
-/// A rank of another launcher learns the folder from rank 0. On a node without that disk it has
-/// none.
-void open_log_in(const std::string& folder, const Topology& topology, const StartOptions& options) {
+bool is_on_several_nodes(const Topology& topology) { return topology.local_world < topology.world; }
+
+/// Of a rank that learns the folder from rank 0. Empty on a node without that disk.
+std::string log_of_joined(const std::string& folder, const Topology& topology) {
   std::error_code none;
-  if (!options.folder.empty() || !std::filesystem::is_directory(folder, none)) return;
-  const bool several_nodes = topology.local_world < topology.world;
-  if (topology.rank > 0 && several_nodes && topology.local_world > 1)
-    log::open_shared(options.level, topology.rank, log_of_node(folder));
-  else
-    log::open(options.level, topology.rank, log_file(folder, topology.rank));
+  if (!std::filesystem::is_directory(folder, none)) return {};
+  const bool shared =
+      topology.rank > 0 && is_on_several_nodes(topology) && topology.local_world > 1;
+  return shared ? log_of_node(folder) : log_file(folder, topology.rank);
+}
+
+/// "node 1 of 2: ranks 8 to 15, ..." where nodes have as many ranks each, else the ranks alone.
+std::string node_in_words(const Topology& topology) {
+  const int here = topology.local_world, first = topology.rank - topology.local_rank;
+  const auto ranks = here == 1 ? fmt::format("rank {}", first)
+                               : fmt::format("ranks {} to {}", first, first + here - 1);
+  if (topology.world % here != 0) return ranks + fmt::format(" of {}", topology.world);
+  return fmt::format("node {} of {}: {}", first / here, topology.world / here, ranks);
+}
+
+/// Other nodes than the first are silent until they fail.
+void announce_node(const std::string& folder, const std::string& file, const Topology& topology) {
+  if (topology.rank == 0 || topology.local_rank > 0 || !is_on_several_nodes(topology)) return;
+  log::announce(node_in_words(topology) +
+                (file.empty()
+                     ? "; no log, for there is no '" + folder + "' on this node"
+                     : "; the log is " + file + ", and the first node's " + folder + "/log.txt"));
+}
+
+void open_log_in(const std::string& folder, const Topology& topology, const StartOptions& options) {
+  if (!options.folder.empty()) return;
+  const auto file = log_of_joined(folder, topology);
+  if (!file.empty()) {
+    if (file == log_file(folder, topology.rank))
+      log::open(options.level, topology.rank, file);
+    else
+      log::open_shared(options.level, topology.rank, file);
+  }
+  announce_node(folder, file, topology);
 }
 
 // The rank that this process is, with its record of a failure for its parent.

@@ -93,7 +93,7 @@ struct Log {
   std::shared_ptr<spdlog::logger> file;  // null: none
   std::shared_ptr<spdlog::logger> logger = std::make_shared<spdlog::logger>("", terminal);
   Color color = Color::automatic;
-  bool verbose = false;
+  Level level = Level::normal;
   bool shows_status = true;
   bool silent = false;  // a rank above 0: errors only
   std::mutex listening;
@@ -140,7 +140,7 @@ spdlog::level::level_enum threshold(Level level, bool silent) {
 
 void open_with(Level level, int rank, const std::string& file, const std::string& before) {
   auto& log = process_log();
-  log.verbose = level == Level::verbose;
+  log.level = level;
   log.silent = rank > 0;
   log.terminal->set_level(threshold(level, log.silent));
   auto logger = std::make_shared<spdlog::logger>("", log.terminal);
@@ -168,13 +168,19 @@ void open_shared(Level level, int rank, const std::string& file) {
 }
 
 void use_color(Color color) { process_log().color = color; }
-bool is_verbose() { return process_log().verbose; }
+bool is_verbose() { return process_log().level == Level::verbose; }
 
 // The text is an argument, never a format: it may hold braces.
 void debug(const std::string& line) { process_log().logger->debug("{}", fit_to_log(line)); }
 void info(const std::string& line) { process_log().logger->info("{}", fit_to_log(line)); }
 void record(const std::string& line) {
   if (const auto& file = process_log().file) file->info("{}", fit_to_log(line));
+}
+void announce(const std::string& line) {
+  auto& log = process_log();
+  log.terminal->set_level(threshold(log.level, false));
+  info(line);
+  log.terminal->set_level(threshold(log.level, log.silent));
 }
 void warning(const std::string& line) {
   auto& log = process_log();

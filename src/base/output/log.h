@@ -28,6 +28,7 @@ bool is_verbose();
 
 void debug(const std::string& line);                      // shown with -v
 void info(const std::string& line);                       // shown unless -q
+void announce(const std::string& line);                   // as info, of ranks above 0, too
 void warning(const std::string& line);                    // "warning: ..."
 void error(const std::string& line);                      // "error: ..."
 void error(const std::string& line, const Place& place);  // "file:3:5: error: ..."

@@ -11,6 +11,7 @@
 #include "distributed/world.h"
 #include "jobs/doctor/network_facts.h"
 #include "jobs/start.h"
+#include "launch/route.h"
 
 namespace ddptrain {
 namespace {
@@ -122,6 +123,15 @@ int ranks_of(const Topology& outer, const Arguments& arguments) {
   return outer.joined() ? outer.world : ranks_given(arguments, 2);
 }
 
+/// A run waits for a name that a cluster may yet announce; here it is the finding.
+void require_known(const Topology& outer) {
+  if (!outer.joined() || resolves(outer.address)) return;
+  throw Error(Exit::device,
+              fmt::format("this machine knows no host '{}', where the ranks are to meet ({}); give "
+                          "an address instead of a name, or add it to DNS or /etc/hosts",
+                          outer.address, outer.named_by));
+}
+
 }  // namespace
 
 std::vector<NamedObservation> time_observations(const std::vector<ReduceTime>& times,
@@ -153,6 +163,7 @@ int print_observations(const std::vector<NamedObservation>& found) {
 
 int examine_network(const Arguments& arguments) {
   const auto outer = topology_given(arguments);
+  require_known(outer);
   const Recipe recipe;
   Placement placement;
   placement.ranks = ranks_of(outer, arguments);

@@ -68,6 +68,17 @@ TEST(Log, OfOtherRanksIsSilentButWritesItsFile) {
   std::filesystem::remove(path);
 }
 
+TEST(Log, OfOtherRanksAnnouncesUnlessItIsQuiet) {
+  testing::internal::CaptureStderr();
+  log::open(log::Level::normal, 1, "");
+  log::announce("node 1");
+  log::info("hidden");
+  log::open(log::Level::quiet, 1, "");
+  log::announce("node 1, quietly");
+  log::open(log::Level::normal, 0, "");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "node 1\n");
+}
+
 TEST(CheckDeathTest, NamesTheExpressionAndAborts) {
   EXPECT_DEATH(DDP_CHECK(1 + 1 == 3, "arithmetic"), "arithmetic\n.*1 \\+ 1 == 3");
 }

@@ -43,6 +43,19 @@ TEST(Doctor, MeasuresTheNetworkOfNodes) {
   EXPECT_THAT(output.out, HasSubstr("for 8 B over 2 ranks (Gloo, median)"));
 }
 
+// RFC 2606 reserves the domain.
+TEST(Doctor, NamesAHostThatIsNotKnownAtOnce) {
+  const Folder folder;
+  const auto output = Program({"doctor", "--network", "--nodes", "2", "--node-rank", "0",
+                               "--address", "node0.invalid"},
+                              folder.path())
+                          .wait();
+  EXPECT_EQ(output.code, 4);
+  EXPECT_EQ(output.err,
+            "error: this machine knows no host 'node0.invalid', where the ranks are to meet "
+            "(--address); give an address instead of a name, or add it to DNS or /etc/hosts\n");
+}
+
 TEST(Doctor, RefusesFlagsOfTheNetworkWithoutIt) {
   const Folder folder;
   const auto output = Program({"doctor", "--devices", "3"}, folder.path()).wait();

@@ -40,6 +40,25 @@ TEST(Nodes, OfTheCommandLineTrainAsOneRun) {
         << file;
 }
 
+TEST(Nodes, ButTheFirstSayWhichTheyAreAndWhereTheirLogIs) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  const Words words{"run", "small.yaml", "train.duration=2 steps", "train.threads=1",
+                    "parallel={mode: ddp, devices: 4, nodes: 2, rendezvous: 127.0.0.1:29563}"};
+  Program first(with_words(words, {"--node-rank", "0"}), folder.path(), environment());
+  Program second(with_words(words, {"--node-rank", "1"}), folder.path(), environment());
+  const auto a = first.wait(), b = second.wait();
+  ASSERT_EQ(a.code, 0) << a.err;
+  ASSERT_EQ(b.code, 0) << b.err;
+  const auto run = folder / "runs/small/001";
+  const auto begin = "node 1 of 2: ranks 2 to 3; the log is " + run + "/log.";
+  ASSERT_TRUE(b.err.starts_with(begin)) << b.err;
+  EXPECT_TRUE(b.err.ends_with(".txt, and the first node's " + run + "/log.txt\n")) << b.err;
+  const auto log = b.err.substr(begin.size() - 4 - run.size() - 1);
+  EXPECT_TRUE(exists(log.substr(0, log.find(", and")))) << log;
+  EXPECT_THAT(a.err, testing::Not(testing::HasSubstr("node 0 of 2")));
+}
+
 TEST(Nodes, OfTheRecipeMeetAtItsRendezvous) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe());
