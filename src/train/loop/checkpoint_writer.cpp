@@ -14,24 +14,10 @@
 #include "distributed/group.h"
 #include "distributed/phases.h"
 #include "launch/failure.h"
+#include "train/loop/group_writers.h"
 
 namespace ddptrain {
 namespace {
-
-class Together final : public Writers {
- public:
-  explicit Together(Group& group) : group_(group) {}
-  int rank() const override { return group_.rank(); }
-  std::vector<std::string> gather(const std::string& text) override {
-    return gather_text(group_, text);
-  }
-  std::string broadcast(const std::string& text) override {
-    return broadcast_text(group_, text, 0);
-  }
-
- private:
-  Group& group_;
-};
 
 /// Each verifies a part of it; false on all, and a warning, where one finds damage: older ones are
 /// then kept.
@@ -55,7 +41,7 @@ bool verify_together(const std::string& folder, Group& group) {
 std::string CheckpointWriter::save(const CheckpointParts& parts, const SavePlan& plan) const {
   std::string folder;
   if (together_) {
-    Together writers(*together_);
+    GroupWriters writers(*together_);
     folder = save_checkpoint(plan.root, parts, writers, plan.options);
   } else {
     folder = save_checkpoint(plan.root, parts, plan.options);

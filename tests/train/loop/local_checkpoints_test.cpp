@@ -10,11 +10,11 @@
 #include "base/files/files.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/saving/part_shares.h"
-#include "checkpoint/saving/save.h"
 #include "checkpoint/verify.h"
 #include "distributed/world.h"
 #include "support/ranks.h"
 #include "support/temporary_folder.h"
+#include "train/loop/group_writers.h"
 
 namespace ddptrain {
 namespace {
@@ -22,21 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kRanks = 4;
-
-class WritersOfGroup final : public Writers {
- public:
-  explicit WritersOfGroup(Group& group) : group_(group) {}
-  int rank() const override { return group_.rank(); }
-  std::vector<std::string> gather(const std::string& text) override {
-    return gather_text(group_, text);
-  }
-  std::string broadcast(const std::string& text) override {
-    return broadcast_text(group_, text, 0);
-  }
-
- private:
-  Group& group_;
-};
 
 /// Four MiB, one for each rank, with the step in it.
 Checkpoint checkpoint_at(std::int64_t step) {
@@ -55,7 +40,7 @@ class TwoNodes : public testing::Test {
 
   void save(std::int64_t step) const {
     test::play_all(kRanks, [&](World& world) {
-      WritersOfGroup writers(*world.saving);
+      GroupWriters writers(*world.saving);
       save_checkpoint(root(world.rank), share_of(parts_of(checkpoint_at(step)), world.rank, kRanks),
                       writers, {kLargestFile, {}, true});
     });
