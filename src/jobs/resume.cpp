@@ -110,6 +110,10 @@ void log_where(const Job& job, bool from_scratch) {
     log::info("resuming from " + *job.checkpoint);
   else if (from_scratch)
     log::info("training from the first step (--from-scratch)");
+  else if (!job.without_local.empty())
+    log::info(
+        "no checkpoint of the run folder is intact: looking for those of the nodes "
+        "(checkpoint.local)");
   else if (job.recipe.checkpoint.local)
     log::info("the run folder has no checkpoint yet");
   else
@@ -127,11 +131,11 @@ std::unique_ptr<FileLock> lock_as_rank(int rank, const std::string& folder, std:
   }
 }
 
-void require_start(const SavedRun& run, bool from_scratch) {
-  if (from_scratch)
-    require_nothing_left(run);
-  else if (run.checkpoint.empty())
-    checkpoint_to_resume({run.folder, {}, run.damages});
+/// Why the run cannot go on but from a local checkpoint; empty: it can, or starts from scratch.
+std::string require_start(const SavedRun& run, bool from_scratch) {
+  if (from_scratch) return require_nothing_left(run), "";
+  if (!run.checkpoint.empty()) return "";
+  return checkpoint_or_local({run.folder, {}, run.damages}, run.recipe).without_local;
 }
 
 /// By the flags, the recipe of the run with its overrides, and the environment. Problems of the
@@ -156,7 +160,7 @@ int resume(const Arguments& arguments) {
   const auto overrides =
       names_devices(words.overrides) ? with_devices_open(home, words.overrides) : words.overrides;
   auto opened = open_run(arguments.words[0], overrides, which);
-  require_start(opened, from_scratch);
+  const auto without_local = require_start(opened, from_scratch);
   if (which != "last") verify_checkpoint(opened.checkpoint);
   if (is_complete(opened, arguments.words[0], outer.rank)) return 0;
   auto [run, job] = on_devices_here(std::move(opened), words.overrides, which, outer);
@@ -166,6 +170,7 @@ int resume(const Arguments& arguments) {
   job.rewrite_recipe = job.rewrite_recipe || !words.overrides.empty();
   job.set_aside = from_scratch;
   job.may_be_local = which == "last";
+  job.without_local = without_local;
   if (outer.rank == 0) log_changes(run.folder, job);
   if (is_earlier(run, which)) return start_branch(job, run, outer, arguments.level);
   job.folder = run.folder;

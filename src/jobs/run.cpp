@@ -164,10 +164,13 @@ std::optional<std::string> unfinished_folder(const Job& job, const Arguments& ar
 }
 
 void resume_in(const std::string& folder, Job& job) {
-  job.checkpoint = checkpoint_to_resume(newest_of(folder));
+  auto from = checkpoint_or_local(newest_of(folder), job.recipe);
+  job.checkpoint = std::move(from.checkpoint);
+  job.without_local = std::move(from.without_local);
   log::info("resuming the unfinished run in " + typed_path(folder) +
-            (job.checkpoint ? " from " + fs::path(*job.checkpoint).filename().string()
-                            : " from its first step"));
+            (job.checkpoint              ? " from " + fs::path(*job.checkpoint).filename().string()
+             : job.without_local.empty() ? " from its first step"
+                                         : " from a checkpoint of the nodes (checkpoint.local)"));
 }
 
 /// A job, and the folder of the run that it continues; none: it starts one.

@@ -13,6 +13,7 @@
 #include "recipe/load/load.h"
 #include "recipe/run_folders.h"
 #include "runs/events_jsonl.h"
+#include "runs/local_folder.h"
 #include "train/catalogs.h"
 
 namespace ddptrain {
@@ -43,16 +44,18 @@ std::string intact_weights(const NewestCheckpoint& newest) {
   return "FILE";
 }
 
-[[noreturn]] void refuse_damaged(const NewestCheckpoint& newest) {
-  for (const auto& damage : newest.damages) log::error(damage);
-  throw Error(
-      Exit::data,
-      (newest.damages.empty() ? "the checkpoints of '" + newest.run + "' are gone"
-                              : "no checkpoint of '" + newest.run + "' is intact") +
-          "; nothing was changed. 'ddptrain resume " + newest.run +
-          " --from-scratch' sets them aside and trains from the first step; 'ddptrain run " +
-          newest.run + "/" + kRecipeYaml + " model.weights=" + intact_weights(newest) +
-          "' starts another run from weights");
+/// What can be done where all are damaged, or gone.
+std::string refusal_of(const NewestCheckpoint& newest) {
+  return (newest.damages.empty() ? "the checkpoints of '" + newest.run + "' are gone"
+                                 : "no checkpoint of '" + newest.run + "' is intact") +
+         "; nothing was changed. 'ddptrain resume " + newest.run +
+         " --from-scratch' sets them aside and trains from the first step; 'ddptrain run " +
+         newest.run + "/" + kRecipeYaml + " model.weights=" + intact_weights(newest) +
+         "' starts another run from weights";
+}
+
+bool lacks_all(const NewestCheckpoint& newest) {
+  return newest.checkpoint.empty() && (!newest.damages.empty() || has_saved(newest.run));
 }
 
 }  // namespace
@@ -71,9 +74,19 @@ NewestCheckpoint newest_of(const std::string& folder) {
 }
 
 std::optional<std::string> checkpoint_to_resume(const NewestCheckpoint& newest) {
-  if (!newest.checkpoint.empty()) return newest.checkpoint;
-  if (!newest.damages.empty() || has_saved(newest.run)) refuse_damaged(newest);
-  return {};
+  if (lacks_all(newest)) {
+    for (const auto& damage : newest.damages) log::error(damage);
+    throw Error(Exit::data, refusal_of(newest));
+  }
+  if (newest.checkpoint.empty()) return {};
+  return newest.checkpoint;
+}
+
+ResumedFrom checkpoint_or_local(const NewestCheckpoint& newest, const Recipe& recipe) {
+  const bool has_local = recipe.checkpoint.local && known_local_folder_name(newest.run);
+  if (!has_local || !lacks_all(newest)) return {checkpoint_to_resume(newest), {}};
+  for (const auto& damage : newest.damages) log::warning(damage);
+  return {{}, refusal_of(newest)};
 }
 
 bool is_run_folder(const std::string& folder) {

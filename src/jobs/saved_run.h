@@ -38,6 +38,14 @@ NewestCheckpoint newest_of(const std::string& folder);
 /// and says what can be done.
 std::optional<std::string> checkpoint_to_resume(const NewestCheckpoint& newest);
 
+/// Of a run that has checkpoint.local the same, but where checkpoint_to_resume would throw: its
+/// message, for a run whose nodes have no checkpoint either. What is damaged is a warning then.
+struct ResumedFrom {
+  std::optional<std::string> checkpoint = {};
+  std::string without_local = {};
+};
+ResumedFrom checkpoint_or_local(const NewestCheckpoint& newest, const Recipe& recipe);
+
 /// Whether it looks like one: it has a recipe.yaml and checkpoints.
 bool is_run_folder(const std::string& folder);
 

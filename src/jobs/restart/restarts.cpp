@@ -139,6 +139,7 @@ int run_with_restarts(Job job, const Topology& outer,
     enter_again(job, outer, folder, lock);
     job.rewrite_recipe = job.set_aside = false;
     job.may_be_local = true;
+    job.without_local.clear();
     job.checkpoint = newest;
     job.restart = fmt::format("{} after exit code {}", restarts.in_words(), code);
     log::warning("starting again from " + newest.value_or("the first step") + " (" +

@@ -1,5 +1,7 @@
 #include "train/build/disk_space.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -33,9 +35,8 @@ std::int64_t bytes_below(const std::string& folder) {
   return bytes;
 }
 
-/// Saves of the recipe's own period and the one at the end, as far as they are enabled.
-std::int64_t saves(const Training& t, std::int64_t made, std::int64_t enough) {
-  const Period every(t.recipe.checkpoint.every, t.length);
+/// Saves of a period and the one at the end, no more than `enough`.
+std::int64_t saves(const Training& t, const Period& every, std::int64_t made, std::int64_t enough) {
   if (every.timed()) return enough;
   std::int64_t count = 1;
   for (auto step = made + 1; step < t.length.total && count < enough; ++step)
@@ -46,8 +47,19 @@ std::int64_t saves(const Training& t, std::int64_t made, std::int64_t enough) {
 std::string space_problem(const Training& t, std::int64_t step, const std::string& folder) {
   const auto space = free_space(folder);
   if (!space.unknown.empty()) return {};
-  return lack_of_space(folder, checkpoint_bytes(t) * most_checkpoints(t, step), bytes_below(folder),
-                       space.bytes);
+  return lack_of_space(
+      {folder, checkpoint_bytes(t) * most_checkpoints(t, step), bytes_below(folder), space.bytes});
+}
+
+std::string local_space_problem(const Training& t, std::int64_t step, const std::string& root,
+                                std::int64_t ranks_here) {
+  const auto space = free_space(root);
+  if (!space.unknown.empty()) return {};
+  const auto kept = std::max<std::int64_t>(t.recipe.checkpoint.keep_last, 1) + 1;
+  const Period every(t.recipe.checkpoint.local->every, t.length);
+  const auto at_once = saves(t, every, step, kept);
+  return lack_of_space({root, checkpoint_bytes(t) / t.world->size * ranks_here * at_once,
+                        bytes_below(root), space.bytes, "checkpoint.local.dir"});
 }
 
 }  // namespace
@@ -63,22 +75,30 @@ std::int64_t checkpoint_bytes(const Training& t) {
 std::int64_t most_checkpoints(const Training& t, std::int64_t step) {
   const auto& spec = t.recipe.checkpoint;
   const auto kept = std::max<std::int64_t>(spec.keep_last, 1) + (spec.keep_best ? 1 : 0) + 1;
-  return spec.keep_best ? kept : std::min(kept, saves(t, step, kept));
+  return spec.keep_best ? kept : std::min(kept, saves(t, Period(spec.every, t.length), step, kept));
 }
 
-std::string lack_of_space(const std::string& folder, std::int64_t needed, std::int64_t there,
-                          std::int64_t free) {
-  if (needed <= there + free) return {};
-  return "no space for the run's checkpoints in '" + folder + "': up to " + format_bytes(needed) +
-         " at once, " + format_bytes(free) +
-         " are free; delete something, choose another 'output.dir', or a smaller "
-         "'checkpoint.keep_last'";
+std::string lack_of_space(const DiskNeed& need) {
+  if (need.needed <= need.there + need.free) return {};
+  return "no space for the run's checkpoints in '" + need.folder + "': up to " +
+         format_bytes(need.needed) + " at once, " + format_bytes(need.free) +
+         " are free; delete something, choose another '" + need.option +
+         "', or a smaller 'checkpoint.keep_last'";
 }
 
 void require_space(const Training& t, std::int64_t step, const std::string& folder) {
   const auto problem = t.world->rank == 0 ? space_problem(t, step, folder) : std::string();
   if (const auto shared = broadcast_text(*t.world->control, problem, 0); !shared.empty())
     throw Error(Exit::data, shared);
+}
+
+void require_local_space(const Training& t, std::int64_t step, const std::string& root,
+                         std::int64_t ranks_here) {
+  const auto all = gather_text(*t.world->control, local_space_problem(t, step, root, ranks_here));
+  for (std::size_t rank = 0; rank < all.size(); ++rank)
+    if (!all[rank].empty())
+      throw Error(Exit::data,
+                  all.size() > 1 ? fmt::format("rank {}: {}", rank, all[rank]) : all[rank]);
 }
 
 }  // namespace ddptrain

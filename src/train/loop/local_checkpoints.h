@@ -20,6 +20,8 @@ class LocalCheckpoints {
   LocalCheckpoints(World& world, std::string root);
 
   const std::string& root() const { return root_; }
+  /// Ranks of this node.
+  std::int64_t ranks_here() const { return parts_; }
   /// The newest after `step` of which nodes have every file together. Each node then has all of its
   /// files, and each rank verifies a part of those of its node. What is newer and not used is
   /// logged with the reason; nothing where none is left.

@@ -48,6 +48,7 @@ void share_start(Job& job, World& world) {
   if (!refusal.empty()) throw Error(Exit::data, refusal);
   const auto checkpoint = broadcast_text(*world.control, job.checkpoint.value_or(""), 0);
   job.checkpoint = checkpoint.empty() ? std::nullopt : std::optional(checkpoint);
+  job.without_local = broadcast_text(*world.control, job.without_local, 0);
 }
 
 TrainingPlan run_plan(const Job& job, const std::optional<Checkpoint>& checkpoint) {
@@ -146,13 +147,15 @@ std::optional<Checkpoint> newest_checkpoint_of(const Job& job, World& world,
     auto newer = with_weights([&] { return local->newest_after(shared); });
     if (newer) {
       if (world.rank == 0)
-        log::info(fmt::format("resuming from the newer local checkpoint of step {} in {}",
-                              newer->step, local->root()));
+        log::info(fmt::format("resuming from the {}local checkpoint of step {} in {}",
+                              job.without_local.empty() ? "newer " : "", newer->step,
+                              local->root()));
       return newer;
     }
     if (world.rank == 0 && job.checkpoint)
       log::info("the nodes have no newer checkpoint in " + local->root());
   }
+  if (!job.without_local.empty()) throw Error(Exit::data, job.without_local);
   if (!job.checkpoint) return {};
   return with_weights([&] { return load_together(*job.checkpoint, world); });
 }
@@ -195,6 +198,8 @@ RunEnding run_in(World& world, Job job, Hooks hooks) {
   checkpoint.reset();
   require_rows_for_batch_norm(*training);
   require_space(*training, state.position.step, folder + "/checkpoints");
+  if (local)
+    require_local_space(*training, state.position.step, local->root(), local->ranks_here());
   if (const int signal = asked_to_stop(world, hooks)) return not_begun(signal, folder);
   const auto samples = job.make_samples ? job.make_samples(*training) : nullptr;
   hooks.samples = samples.get();

@@ -31,7 +31,8 @@ struct Job {
   bool set_aside = false;                    // damaged checkpoints, as the run begins
   std::optional<Duration> pause;             // the run leaves, saved, when it has trained so long
   std::optional<std::string> checkpoint;     // to go on from
-  bool may_be_local = true;  // or from a newer one of checkpoint.local, where nodes have one
+  bool may_be_local = true;   // or from a newer one of checkpoint.local, where nodes have one
+  std::string without_local;  // why the run ends where they have none; empty: it begins
   std::string restart;  // "restart 1 of 3 after exit code 137": of ranks that failed; else empty
   Traces traces;        // that the run writes of itself
   bool results_to_stdout = true;  // false: the metrics at the end go to stderr, as all else

@@ -115,6 +115,51 @@ TEST_F(CheckpointFilesOfRuns, OnTheNodesAreWhereAKilledRunGoesOn) {
   EXPECT_THAT(list(folder_ / "scratch"), testing::IsEmpty());
 }
 
+void flip_a_bit_of_each_model(const std::string& checkpoints) {
+  for (const auto& name : list(checkpoints)) {
+    const auto file = checkpoints + "/" + name + "/model.safetensors";
+    auto bytes = read(file);
+    bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 1);
+    write(file, bytes);
+  }
+}
+
+TEST_F(CheckpointFilesOfRuns, OnTheNodesAreWhereARunGoesOnWhoseOthersAreDamaged) {
+  const Words ranks{"parallel.mode=ddp", "parallel.devices=2"};
+  const auto often =
+      "{every: 10 steps, local: {dir: " + (folder_ / "scratch") + ", every: 4 steps}}";
+  start(steps(60, often, ranks));
+  {
+    Program program(steps(60, often, ranks), folder_.path(), environment());
+    wait_until(program, [](const std::string& log) { return reached_step(log) >= 20; });
+    wait_until(program, [](const std::string& log) {
+      return log.find("checkpoints/step-00000010") != std::string::npos;
+    });
+    program.signal(SIGKILL);
+    program.wait();
+  }
+  const auto run = folder_ / "runs/small/002";
+  flip_a_bit_of_each_model(run + "/checkpoints");
+  const auto kept = folder_ / "kept";
+  std::filesystem::rename(folder_ / "scratch", kept);
+  const auto refused =
+      ddptrain::end_to_end::run({"resume", "runs/small/002"}, folder_.path(), environment());
+  EXPECT_EQ(refused.code, 3) << refused.err;
+  EXPECT_THAT(refused.err,
+              testing::HasSubstr("no checkpoint of '" + run + "' is intact; nothing was changed"));
+  std::filesystem::remove_all(folder_ / "scratch");
+  std::filesystem::rename(kept, folder_ / "scratch");
+  const auto resumed = start({"resume", "runs/small/002"});
+  EXPECT_THAT(resumed.err,
+              testing::HasSubstr("no checkpoint of the run folder is intact: looking for those of "
+                                 "the nodes (checkpoint.local)\n"));
+  EXPECT_THAT(resumed.err,
+              testing::ContainsRegex("resuming from the local checkpoint of step [0-9]+ in "));
+  for (const auto* file : {"model.safetensors", "optimizer.safetensors"})
+    EXPECT_TRUE(read(folder_ / ("runs/small/001/checkpoints/step-00000060/" + std::string(file))) ==
+                read(folder_ / ("runs/small/002/checkpoints/step-00000060/" + std::string(file))));
+}
+
 TEST_F(CheckpointFilesOfRuns, OnTheNodesAreOfOneRun) {
   const auto often = "{local: {dir: scratch, every: 2 steps}}";
   const auto first = start(steps(5, often, {}));

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "base/error.h"
+#include "base/files/files.h"
 #include "train/loop/loop.h"
 #include "train/loop/state.h"
 #include "train/small_training.h"
@@ -47,8 +48,8 @@ TEST(DiskSpace, IsForTheLastTheBestAndOneThatIsBeingWritten) {
 }
 
 TEST(DiskSpace, CountsWhatIsThereAlready) {
-  EXPECT_EQ(lack_of_space("runs", 100, 60, 40), "");
-  EXPECT_THAT(lack_of_space("runs", 5 << 20, 1 << 20, 1 << 20),
+  EXPECT_EQ(lack_of_space({"runs", 100, 60, 40}), "");
+  EXPECT_THAT(lack_of_space({"runs", 5 << 20, 1 << 20, 1 << 20}),
               HasSubstr("no space for the run's checkpoints in 'runs': up to 5.0 MiB at once, "
                         "1.0 MiB are free"));
 }
@@ -64,6 +65,27 @@ TEST(DiskSpace, ThatIsLackingIsSaidOnAllRanks) {
   });
   for (const auto& error : thrown)
     EXPECT_THAT(message_of(error), HasSubstr("no space for the run's checkpoints in '/tmp'"));
+}
+
+TEST(DiskSpace, OfTheNodesIsForTheFilesOfTheirRanks) {
+  const auto thrown = play(make_thread_worlds(2), [](World& world) {
+    SmallRun run;
+    run.mode = Mode::ddp;
+    auto t = small_training(world, run);
+    t.recipe.checkpoint.local = LocalCheckpointSpec{};
+    t.recipe.checkpoint.local->every = {1, Duration::Unit::seconds};
+    const auto space = free_space("/tmp").bytes;
+    // Room for all of them with the files of one rank, not with those of two.
+    t.recipe.checkpoint.keep_last = space / checkpoint_bytes(t) * 3 / 2;
+    EXPECT_NO_THROW(require_local_space(t, 0, "/tmp", 1));
+    require_local_space(t, 0, "/tmp", 2);
+  });
+  for (const auto& error : thrown) {
+    EXPECT_THAT(message_of(error),
+                HasSubstr("rank 0: no space for the run's checkpoints in '/tmp'"));
+    EXPECT_THAT(message_of(error), HasSubstr("choose another 'checkpoint.local.dir', or a smaller "
+                                             "'checkpoint.keep_last'"));
+  }
 }
 
 }  // namespace
