@@ -53,7 +53,7 @@ std::int64_t count_on_node(const ParallelSpec& parallel, const Topology& node, i
   if (!written || !parallel.devices.ids.empty()) return count_devices(parallel, gpus);
   if (*written % node.world != 0)
     throw Error(Exit::recipe, Option{"parallel.devices"},
-                fmt::format("{} devices cannot be shared evenly by {}", *written,
+                fmt::format("{} cannot be shared evenly by {}", plural(*written, "device"),
                             plural(node.world, "node")));
   return *written / node.world;
 }

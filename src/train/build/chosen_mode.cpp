@@ -136,7 +136,9 @@ std::optional<std::int64_t> memory_of_ranks(const Training& t) {
   if (t.placement.on_cpu())
     own = available_memory().value_or(0);
   else
-    own = accelerator(t.placement.device).facts(own_devices(t.placement, t.world->local_rank)[0]).memory;
+    own = accelerator(t.placement.device)
+              .facts(own_devices(t.placement, t.world->local_rank)[0])
+              .memory;
   const auto node = t.placement.on_cpu() ? name_of_node() : std::to_string(t.world->rank);
   std::map<std::string, std::vector<std::int64_t>> nodes;
   for (const auto& answer : gather_text(*t.world->control, std::to_string(own) + " " + node)) {
@@ -164,13 +166,14 @@ void build_engine_that_fits(Training& t, Recipe& recipe, const EngineMaker& make
     mode = candidate;
     if (alive) alive();
     const bool is_tried = candidate != candidates.modes.back() && !t.placement.on_cpu();
-    t.engine = is_tried ? tried(t, build) : build();
-    if (t.engine) break;
+    if (is_tried) t.engine = tried(t, build);
+    if (!is_tried || t.engine) break;
     candidates.why += fmt::format("; a step of {} does not fit in {}",
                                   plural(t.placement.batch.micro, "sample"), name_of(candidate));
   }
   if (t.world->rank == 0)
     log::info(fmt::format("parallel.mode auto: {}{}", name_of(mode), candidates.why));
+  if (!t.engine) t.engine = build();
 }
 
 }  // namespace ddptrain

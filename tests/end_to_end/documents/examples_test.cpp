@@ -36,6 +36,8 @@ const std::map<std::string, std::string> kElsewhere{
     {"ddptrain data get", "fetches from the network"},
     {"ddptrain weights get", "fetches from the network"},
     {"ddptrain run RECIPE parallel.devices=[0,1]", "names two GPUs"},
+    {"ddptrain run mine.yaml parallel.mode=fsdp parallel.devices=2 parallel.shard.offload",
+     "names devices other than the CPU"},
     {"ddptrain run configs/imagenette.yaml model.weights=", "reads published weights"},
     {"ddptrain run recipes/imdb-bag.yaml seed=N", "needs as many texts as a batch has"},
     {"ddptrain run recipes/image-regression.yaml seed=N", "needs as many images as a batch has"},

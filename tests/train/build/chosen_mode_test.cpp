@@ -101,13 +101,12 @@ TEST(ChosenMode, OfASmallModelOnTheCpuIsDdp) {
   test::play_all(2, [](World& world) {
     auto t = training(world, 1000);
     auto recipe = trained_by("adam");
-    build_engine_that_fits(
-        t, recipe,
-        {scaled(),
-         [&](const Recipe& chosen) {
-           return make_engine(chosen.parallel.mode, scaled(), {}, world);
-         }},
-        {});
+    build_engine_that_fits(t, recipe,
+                           {scaled(),
+                            [&](const Recipe& chosen) {
+                              return make_engine(chosen.parallel.mode, scaled(), {}, world);
+                            }},
+                           {});
     EXPECT_EQ(recipe.parallel.mode, Mode::ddp);
     EXPECT_TRUE(t.engine);
   });
