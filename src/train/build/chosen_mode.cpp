@@ -19,7 +19,6 @@
 #include "launch/failure.h"
 #include "models/layers/deferred_init.h"
 #include "models/model.h"
-#include "models/stored_state.h"
 #include "optim/optimizer.h"
 #include "recipe/mode.h"
 #include "recipe/recipe.h"
