@@ -39,7 +39,7 @@ configure: setup
 build: configure           ## the program alone
 	ninja -C $(BUILD) -j $(JOBS) ddptrain
 
-checker:                   ## the small program that only reads recipes, in build-checker/: no LibTorch
+checker:                   ## the program without its engine, in build-checker/: it reads recipes, and needs no LibTorch
 	@scripts/setup --checker
 	@cmake $(call fresh,build-checker) --preset checker > build-checker.log 2>&1 || (cat build-checker.log; exit 1)
 	@rm -f build-checker.log

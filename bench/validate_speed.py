@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""How long checking recipes takes: both programs, compared with Lightning's parser and a bare YAML reader.
+"""How long verbs without tensors take, compared with Lightning's parser, a bare YAML reader and ruff.
 
-    bench/validate_speed.py --full build/ddptrain --checker build-checker/ddptrain --peer PYTHON
+    bench/validate_speed.py --program build/ddptrain [--before OLDER/ddptrain] --peer PYTHON [--ruff RUFF]
 
 PYTHON is an interpreter with lightning and jsonargparse. Each command runs --times times, interleaved with the others; the table
 shows the medians of CPU time, which other programs disturb least, and of wall time.
@@ -17,6 +17,21 @@ import time
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
 RECIPE = REPOSITORY / "recipes/imagenette.yaml"
+VERBS = [
+    ["version"],
+    ["help"],
+    ["validate", "recipes/imagenette.yaml"],
+    ["show", "recipes/imagenette.yaml"],
+    ["diff", "recipes/imagenette.yaml", "recipes/imagewoof.yaml"],
+    ["plan", "recipes/imagenette.yaml", "--samples", "9469"],
+    ["init", "imagenette", "-"],
+    ["runs", "runs"],
+    ["list", "optimizer"],
+    ["describe", "optimizer", "sgd"],
+    ["weights", "list"],
+    ["schema"],
+    ["completion", "bash"],
+]
 YAML_READER = "import sys, yaml; yaml.safe_load(open(sys.argv[1]))"
 
 
@@ -31,12 +46,14 @@ def hundred_recipes(folder):
 
 def commands(arguments, folder):
     hundred = hundred_recipes(folder)
-    for name in ("checker", "full"):
+    for name in ("program", "before"):
         program = getattr(arguments, name)
         if program:
-            yield f"{name}: start", [program, "version"]
-            yield f"{name}: validate one recipe", [program, "validate", RECIPE]
+            for words in VERBS:
+                yield f"{name}: {' '.join(words)}", [program, *words]
             yield f"{name}: validate 100 recipes", [program, "validate", *hundred]
+    if arguments.ruff:
+        yield "ruff: --version", [arguments.ruff, "--version"]
     yield "python: a YAML reader reads one recipe", [sys.executable, "-c", YAML_READER, RECIPE]
     if arguments.peer:
         script = REPOSITORY / "bench/peers/validate_lightning.py"
@@ -46,7 +63,7 @@ def commands(arguments, folder):
 def seconds(command):
     """CPU and wall time; a command that fails ends it all."""
     begin = time.perf_counter()
-    process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(list(map(str, command)), stdout=subprocess.DEVNULL, cwd=REPOSITORY)
     _, status, usage = os.wait4(process.pid, 0)
     if status != 0:
         sys.exit(f"{command} ended with {os.waitstatus_to_exitcode(status)}")
@@ -55,7 +72,7 @@ def seconds(command):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for flag in ("--full", "--checker", "--peer"):
+    for flag in ("--program", "--before", "--peer", "--ruff"):
         parser.add_argument(flag)
     parser.add_argument("--times", type=int, default=7)
     arguments = parser.parse_args()

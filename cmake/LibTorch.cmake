@@ -2,8 +2,12 @@
 # demands nvcc, and links every GPU library into the executable.
 #   LIBTORCH (variable or environment)   a torch folder with lib/ and include/: site-packages/torch, or an unpacked wheel
 #   DDPTRAIN_DEPS (environment)          where scripts/setup keeps it; default ~/.cache/ddptrain
+#   LIBTORCH=OFF                         builds the program without its engine, libddptrain_engine.so
 set(DDPTRAIN_TORCH_VERSION 2.11.0)
 
+if(DEFINED LIBTORCH AND NOT LIBTORCH)
+  return()
+endif()
 if(NOT LIBTORCH AND DEFINED ENV{LIBTORCH})
   set(LIBTORCH "$ENV{LIBTORCH}")
 endif()

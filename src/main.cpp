@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "base/error.h"
-#include "cli/program.h"
+#include "program/program.h"
 
 namespace {
 
@@ -23,7 +23,7 @@ void on_abort(int) {
 
 int main(int argc, char** argv) {
   std::signal(SIGABRT, on_abort);
-  const int code = ddptrain::run_command_line(ddptrain::this_program(), {argv, argv + argc});
+  const int code = ddptrain::run_command_line(ddptrain::main_program(), {argv, argv + argc});
 #ifdef __SANITIZE_ADDRESS__
   return code;  // leaks are looked for on the way out
 #else

@@ -75,13 +75,8 @@ bool means_data(const std::string& word) {
 }
 
 int from_data(const Arguments& arguments) {
-  const auto init_from_data = arguments.program->init_from_data;
-  if (!init_from_data)
-    throw Error(Exit::recipe,
-                "looking at '" + arguments.words[0] +
-                    "' needs the full program; this one was built without LibTorch and only reads "
-                    "recipes");
-  return init_from_data(arguments);
+  const auto& program = *arguments.program;
+  return program.init_from_data ? program.init_from_data(arguments) : program.in_engine(arguments);
 }
 
 void require_free_file(const std::string& file, const std::string& name,

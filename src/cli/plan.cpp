@@ -77,6 +77,8 @@ std::string count_of(double number, const char* unit) {
   return format_fixed(number, i == 0 ? 0 : 2) + (i == 0 ? " " : prefixes[i]) + unit;
 }
 
+auto loader_of(const Recipe& recipe) { return decode<DataSection>(recipe.data.node()).loader; }
+
 class Plan {
  public:
   Plan(const Arguments& arguments, const Recipe& recipe)
@@ -97,7 +99,7 @@ class Plan {
   /// Before LibTorch was used in this process, since ranks are forked.
   void measure_here() {
     if (machine_name(arguments_) != kHere) return;
-    if (!program_.measured_steps || !builds_model()) throw unbuilt();
+    if (!builds_model()) throw unbuilt();
     measured_ = program_.measured_steps(arguments_, {1, 2});
     if (measured_.empty()) throw Error(Exit::recipe, "--machine here: no step was measured");
   }
@@ -105,24 +107,20 @@ class Plan {
   static Error unbuilt() {
     return {Exit::recipe,
             "--machine: a forecast needs the network to be built; leave out --samples and "
-            "--no-model, and use the full program"};
+            "--no-model"};
   }
 
   void look_at_data() {
     if (arguments_.has("--samples")) {
       size_.training = whole_number("--samples", arguments_.value("--samples"));
       line("data", grouped(size_.training) + " training samples, as --samples says");
-    } else if (program_.data_size) {
-      size_ = program_.data_size(recipe_);
-      line("data", grouped(size_.training) + " training samples an epoch, " + grouped(size_.valid) +
-                       " held out");
-      print_tokens();
-      print_splits();
-    } else {
-      line("data",
-           "this program was built without LibTorch and reads none; --samples N says how "
-           "many there are");
+      return;
     }
+    size_ = program_.data_size(recipe_);
+    line("data", grouped(size_.training) + " training samples an epoch, " + grouped(size_.valid) +
+                     " held out");
+    print_tokens();
+    print_splits();
   }
 
   void print_tokens() const {
@@ -162,8 +160,7 @@ class Plan {
   std::optional<std::int64_t> per_epoch(const BatchPlan& batch) const {
     if (size_.training == 0) return {};
     if (program_.steps_per_epoch) return program_.steps_per_epoch(recipe_, batch, size_.training);
-    const auto loader = decode<DataSection>(recipe_.data.node()).loader;
-    if (loader.shard != Layout::global_batch) return {};
+    const auto loader = loader_of(recipe_);
     return (size_.training + (loader.drop_last ? 0 : batch.global - 1)) / batch.global;
   }
 
@@ -231,14 +228,10 @@ class Plan {
   }
 
   bool builds_model() const {
-    return program_.model_facts && !arguments_.has("--samples") && !arguments_.has("--no-model");
+    return !arguments_.has("--samples") && !arguments_.has("--no-model");
   }
 
   void print_model() {
-    if (!program_.model_facts)
-      return line("model",
-                  "this program was built without LibTorch; the full one's plan goes on "
-                  "with parameters, operations, memory and disk");
     if (!builds_model()) return line("model", "not built: its data were not looked at");
     const auto& facts = facts_.emplace(program_.model_facts(recipe_, batch_));
     line("model", recipe_.model.type() + ", " + grouped(facts.parameters) + " parameters, " +
@@ -333,13 +326,19 @@ class Plan {
   std::vector<MeasuredStep> measured_;  // for --machine here
 };
 
+/// Whether the number of samples alone says how many steps an epoch has.
+bool counts_steps(const Recipe& recipe) { return loader_of(recipe).shard == Layout::global_batch; }
+
 int plan(const Arguments& arguments) {
+  const auto& program = *arguments.program;
+  if (!arguments.has("--samples") && !program.data_size) return program.in_engine(arguments);
   const auto words = split_words(arguments.words);
   const auto loaded = load_recipe(words.files, words.overrides, *arguments.program->catalogs);
   if (say_problems(loaded.problems)) return static_cast<int>(Exit::recipe);
   if (loaded.recipe.sweep && say_problems(check_trials(words.files, words.overrides, loaded,
                                                        *arguments.program->catalogs)))
     return static_cast<int>(Exit::recipe);
+  if (!counts_steps(loaded.recipe) && !program.steps_per_epoch) return program.in_engine(arguments);
   const auto machine = machine_name(arguments);
   if (arguments.has("--explain") && (machine.empty() || machine == kHere))
     throw Error(Exit::recipe, "--explain: prints the constants of a --machine other than 'here'");

@@ -1,5 +1,5 @@
-// What a build of the program can do. The full one (jobs/) trains; the one without LibTorch
-// (checker/) knows components by their shapes alone and only reads recipes.
+// Verbs and what they look up. There are two of these: that of the program (program/) knows
+// components by their shapes alone, and hands what needs LibTorch to that of the engine (jobs/).
 #pragma once
 
 #include <string>
@@ -19,7 +19,16 @@ namespace ddptrain {
 struct Program {
   const Catalogs* catalogs;
   std::vector<Verb> verbs;  // in the order of `help`
-  /// What only a program with LibTorch can look up for a plan; null without.
+  /// Runs a command line in the engine; null in the engine itself. An Error (Exit::device) where
+  /// it is not installed, or not of this version.
+  int (*in_engine)(const Arguments& arguments) = nullptr;
+
+  /// Whether it is installed.
+  bool (*has_engine)() = nullptr;
+
+  // What follows is null outside of the engine.
+
+  /// For a plan.
   DataSize (*data_size)(const Recipe& recipe) = nullptr;
   std::int64_t (*steps_per_epoch)(const Recipe& recipe, const BatchPlan& batch,
                                   std::int64_t samples) = nullptr;
@@ -35,21 +44,21 @@ struct Program {
   void (*check_batches)(const Recipe& recipe, const BatchPlan& batch,
                         std::int64_t samples) = nullptr;
 
-  /// `init` with data that lie here; null without LibTorch.
+  /// `init` with data that lie here.
   int (*init_from_data)(const Arguments& arguments) = nullptr;
 
-  /// The levels of `validate` above `rules`; null without LibTorch.
+  /// The levels of `validate` above `rules`.
   Findings (*check_level)(Loaded& loaded, Level level) = nullptr;
+
+  /// `weights get` and `weights check`.
+  int (*weights_files)(const Arguments& arguments) = nullptr;
 
   const Verb* find(std::string_view name) const;
   /// The components of a kind; an unknown kind is an Error that says which there are.
   const CatalogBase& catalog(const std::string& kind) const;
 };
 
-/// This build's, defined once in jobs/program.cpp and once in checker/program.cpp.
-const Program& this_program();
-
-/// The verbs that only read recipes, which every build has.
+/// The verbs that need no tensor, or not always.
 std::vector<Verb> reading_verbs();
 
 /// Dispatches, prints errors, and returns the exit code.

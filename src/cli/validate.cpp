@@ -148,14 +148,6 @@ constexpr Flag kLevel{
     "rules (default): the recipe alone; data: what it names can be read; model: one batch on the "
     "CPU; step: one step on the devices"};
 
-Level level_of(const Arguments& arguments) {
-  const auto level = static_cast<Level>(arguments.chosen(kLevel));
-  if (level > Level::rules && !arguments.program->check_level)
-    throw Error(Exit::recipe, "--level " + arguments.value(kLevel.name) +
-                                  " needs the full program; this one was built without LibTorch");
-  return level;
-}
-
 /// What a level above `rules` says of a recipe without errors.
 Findings look_deeper(const std::string& file, Loaded& loaded, Level level,
                      const Arguments& arguments) {
@@ -169,7 +161,9 @@ Findings look_deeper(const std::string& file, Loaded& loaded, Level level,
 
 int validate(const Arguments& arguments) {
   auto words = split_words(arguments.words);
-  const auto level = level_of(arguments);
+  const auto level = static_cast<Level>(arguments.chosen(kLevel));
+  if (level > Level::rules && !arguments.program->check_level)
+    return arguments.program->in_engine(arguments);
   const auto format = format_of(arguments);
   words.files = recipe_files(words.files);
   Problems all;

@@ -29,7 +29,7 @@ struct Arguments {
   std::map<std::string, std::string, std::less<>> flags;
   log::Level level = log::Level::normal;
   std::vector<std::string> command_line;  // as typed, program first
-  const Program* program = nullptr;       // the build that was called
+  const Program* program = nullptr;       // whose verb is called
 
   bool has(std::string_view flag) const { return flags.find(flag) != flags.end(); }
   std::string value(std::string_view flag, std::string_view otherwise = {}) const;

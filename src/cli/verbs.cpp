@@ -6,6 +6,7 @@
 
 namespace ddptrain {
 
+Verb compare_verb();
 Verb completion_verb();
 Verb describe_verb();
 Verb diff_verb();
@@ -14,13 +15,17 @@ Verb init_verb();
 Verb list_verb();
 Verb migrate_verb();
 Verb plan_verb();
+Verb report_verb();
+Verb runs_verb();
 Verb schema_verb();
 Verb show_verb();
 Verb validate_verb();
 Verb version_verb();
+Verb weights_verb();
 
 std::vector<Verb> reading_verbs() {
-  return {init_verb(),    validate_verb(),   plan_verb(),     show_verb(),
+  return {runs_verb(),    compare_verb(),    report_verb(),   weights_verb(),
+          init_verb(),    validate_verb(),   plan_verb(),     show_verb(),
           diff_verb(),    list_verb(),       describe_verb(), schema_verb(),
           migrate_verb(), completion_verb(), version_verb(),  help_verb()};
 }

@@ -2,16 +2,17 @@
 #include "base/version.h"
 
 #include "base/output/print.h"
-#include "cli/verb.h"
+#include "cli/program.h"
 
 namespace ddptrain {
 namespace {
 
-int print_version(const Arguments&) {
-  const auto torch = torch_version();
-  print_shown(
-      "ddptrain %s %s\n", version().c_str(),
-      torch.empty() ? "without LibTorch, to read recipes" : ("with torch " + torch).c_str());
+int print_version(const Arguments& arguments) {
+  const auto& program = *arguments.program;
+  const bool trains = !program.has_engine || program.has_engine();
+  print_shown("ddptrain %s %s\n", version().c_str(),
+              trains ? ("with torch " + torch_version()).c_str()
+                     : "without its engine, to read recipes and run folders");
   return 0;
 }
 

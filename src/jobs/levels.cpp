@@ -1,4 +1,4 @@
-// The levels of `validate` that need the full program.
+// The levels of `validate` that need the engine.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -1,10 +1,8 @@
 #include "jobs/published.h"
 
-#include <cstdlib>
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/files/cache_folder.h"
 #include "base/files/digest.h"
 #include "base/output/log.h"
 #include "base/text.h"
@@ -12,6 +10,7 @@
 #include "jobs/model_config.h"
 #include "recipe/model_section.h"
 #include "sources/fetch/file.h"
+#include "weights/folder.h"
 
 namespace ddptrain {
 namespace {
@@ -65,16 +64,6 @@ std::string folder_of(const std::string& path) {
 }
 
 }  // namespace
-
-std::string weights_folder() {
-  const char* folder = std::getenv("DDPTRAIN_WEIGHTS");
-  if (folder && *folder) return folder;
-  return cache_folder() + "/weights";
-}
-
-std::string weights_path(const PublishedWeights& weights) {
-  return (fs::absolute(weights_folder()) / file_name(weights)).lexically_normal().string();
-}
 
 bool provide_weights(const PublishedWeights& weights, const std::string& sha256,
                      const std::optional<std::string>& file) {

@@ -1,4 +1,4 @@
-// Published weights on this machine: where they lie, and a recipe's `model.weights` by name.
+// Published weights on this machine: fetched, and in a recipe's `model.weights` by name.
 #pragma once
 
 #include <optional>
@@ -8,12 +8,6 @@
 #include "weights/weights.h"
 
 namespace ddptrain {
-
-/// $DDPTRAIN_WEIGHTS, or ddptrain/weights in the user's cache ($XDG_CACHE_HOME, ~/.cache).
-std::string weights_folder();
-
-/// Where the file of such weights lies, or would.
-std::string weights_path(const PublishedWeights& weights);
 
 /// Fetches the file, or takes it from `file`, unless it is there; returns whether it was missing.
 /// `sha256` is the digest that the user gives, or empty. An Error (Exit::recipe) where nothing

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "base/text.h"
 #include "weights/publishers.h"
 
@@ -23,6 +24,20 @@ const std::vector<PublishedWeights>& published_weights() {
     return rows;
   }();
   return all;
+}
+
+std::vector<PublishedWeights> weights_of(const std::string& model) {
+  std::vector<PublishedWeights> rows;
+  std::vector<std::string> models;
+  for (const auto& weights : published_weights()) {
+    if (model.empty() || weights.model == model) rows.push_back(weights);
+    models.emplace_back(weights.model);
+  }
+  if (rows.empty())
+    throw Error(Exit::recipe, "no weights of '" + model + "' are known" +
+                                  did_you_mean(nearest(model, models),
+                                               "; 'ddptrain weights list' shows of which models"));
+  return rows;
 }
 
 const PublishedWeights* find_weights(std::string_view model, std::string_view name) {

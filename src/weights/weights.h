@@ -40,6 +40,9 @@ std::string file_name(const PublishedWeights& weights);
 
 const std::vector<PublishedWeights>& published_weights();
 
+/// Those of a model, or of all where it is empty; an Error (Exit::recipe) where there are none.
+std::vector<PublishedWeights> weights_of(const std::string& model);
+
 /// Those of a model by name, of which `imagenet` is the default; null where there are none.
 const PublishedWeights* find_weights(std::string_view model, std::string_view name);
 

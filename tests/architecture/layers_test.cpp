@@ -123,7 +123,7 @@ TEST(Layers, TheLowerOnesIncludeNoLibTorch) {
   static const std::regex torch("^(torch|ATen|c10|caffe2)/");
   for (const std::string folder :
        {"base", "config", "weights", "recipe", "launch", "transforms", "text", "sources",
-        "metrics/scores", "callbacks", "runs", "report", "schedules", "cli", "checker", "forecast"})
+        "metrics/scores", "callbacks", "runs", "report", "schedules", "cli", "program", "forecast"})
     for (const auto& include : includes_of(folder))
       EXPECT_FALSE(std::regex_search(include.name, torch))
           << include.file << " includes " << include.name;

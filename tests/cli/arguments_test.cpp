@@ -73,7 +73,7 @@ TEST(Arguments, ExplainTheVerbWhateverElseIsThere) {
 /// A flag of a verb that a set of words may follow, and the words.
 TEST(Verbs, RefuseWordsOutsideOfTheirClosedSets) {
   int sets = 0;
-  for (const auto& verb : this_program().verbs)
+  for (const auto& verb : engine_program().verbs)
     for (const auto& flag : all_flags(verb)) {
       const auto words = closed_words(flag.value);
       if (words.empty()) continue;

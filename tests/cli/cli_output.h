@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/program.h"
+#include "jobs/engine.h"
 #include "support/where.h"
 
 namespace ddptrain::test {
@@ -18,7 +18,7 @@ struct CliOutput {
 };
 
 inline CliOutput cli_output(std::vector<std::string> words,
-                            const Program& program = this_program()) {
+                            const Program& program = engine_program()) {
   words.insert(words.begin(), "ddptrain");
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();

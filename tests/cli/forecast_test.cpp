@@ -131,7 +131,7 @@ TEST(Forecast, ExplainsEveryConstant) {
 }
 
 TEST(Forecast, IsOfferedForEveryMachine) {
-  const auto* plan = this_program().find("plan");
+  const auto* plan = engine_program().find("plan");
   const auto flag = std::ranges::find(plan->flags, "--machine", &Flag::name);
   ASSERT_NE(flag, plan->flags.end());
   std::vector<std::string> words{"here"};

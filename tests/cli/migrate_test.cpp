@@ -34,13 +34,13 @@ class Migrate : public testing::Test {
 
  private:
   static Catalogs with(const CatalogBase& optimizers) {
-    auto catalogs = *this_program().catalogs;
+    auto catalogs = *engine_program().catalogs;
     catalogs["optimizer"] = &optimizers;
     return catalogs;
   }
   const test::Bare optimizers_{"optimizer", {test::bare<SgdOptions>("sgd", {"lr"})}};
   const Catalogs catalogs_ = with(optimizers_);
-  const Program program_{&catalogs_, this_program().verbs};
+  const Program program_{&catalogs_, engine_program().verbs};
 };
 
 TEST_F(Migrate, AFormerKeyIsStillReadWithAWarning) {

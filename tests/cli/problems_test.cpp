@@ -9,7 +9,7 @@
 #include "base/files/files.h"
 #include "base/text.h"
 #include "cli/documents/documents.h"
-#include "cli/program.h"
+#include "jobs/engine.h"
 #include "recipe/load/load.h"
 #include "recipe/rules/rule_docs.h"
 #include "support/temporary_folder.h"
@@ -39,7 +39,7 @@ class Says : public testing::Test {
     words.insert(words.begin(), "ddptrain");
     testing::internal::CaptureStdout();
     testing::internal::CaptureStderr();
-    const int code = run_command_line(this_program(), words);
+    const int code = run_command_line(engine_program(), words);
     return {code, testing::internal::GetCapturedStdout(), testing::internal::GetCapturedStderr()};
   }
 
@@ -52,7 +52,7 @@ class Explained : public Says, public testing::WithParamInterface<RuleDoc> {
   std::set<std::string> broken(std::string_view fragment) {
     folder_.write("recipe.yaml", fragment);
     std::set<std::string> ids;
-    const auto& catalogs = *this_program().catalogs;
+    const auto& catalogs = *engine_program().catalogs;
     for (const auto& problem : load_recipe({"base.yaml", "recipe.yaml"}, {}, catalogs).problems)
       ids.insert(problem.rule);
     return ids;

@@ -36,7 +36,7 @@ TEST(Kinds, OfComponentsAreSuggested) {
 // Nothing of what they mean is there, and 'validate' is no nearer than any other verb.
 TEST(Verbs, OfNobodyAreAnsweredWithAllThatThereAre) {
   std::vector<std::string> names;
-  for (const auto& verb : this_program().verbs) names.emplace_back(verb.name);
+  for (const auto& verb : engine_program().verbs) names.emplace_back(verb.name);
   const auto all = join(names, ", ");
   for (const std::string word : {"qqq", "imagine", "chat"}) {
     const auto wanted = "error: ddptrain has no verb '" + word + "'; its verbs are " + all + "\n";
@@ -76,7 +76,7 @@ TEST(Flags, OfARecipesOptionsSayHowTheseAreWritten) {
 
 TEST(Verbs, OfOtherToolsAreNotOursAndLeadToOurs) {
   std::vector<std::string> names;
-  for (const auto& verb : this_program().verbs) names.emplace_back(verb.name);
+  for (const auto& verb : engine_program().verbs) names.emplace_back(verb.name);
   for (const auto& name : names) EXPECT_EQ(verb_for(name), "") << name;
   EXPECT_EQ(meant_verbs("fit", {"validate", "show"}), std::vector<std::string>{})
       << "a build without 'run' does not suggest it";

@@ -244,7 +244,7 @@ TEST(Constraints, HaveASentenceEach) {
                   "'most' needs one value as 'size'.", "'size' is below 'most'."));
 }
 
-/// The program without LibTorch reads shapes from a file.
+/// The program reads shapes from a file.
 TEST(Constraints, AreTheSameAfterAFile) {
   const auto shape = shape_of<Related>();
   const auto again = shape_from_json(nlohmann::ordered_json::parse(to_json(shape).dump()));

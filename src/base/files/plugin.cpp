@@ -15,13 +15,18 @@ Plugin opened(const std::string& path, int flags) {
 
 }  // namespace
 
-Plugin open_plugin(const std::string& file_name, int flags) {
+std::string find_plugin(const std::string& file_name) {
   std::error_code ignored;
   const auto folder = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path();
   for (const auto* place : {".", "../lib", "../lib/ddptrain"}) {
     const auto path = folder / place / file_name;
-    if (std::filesystem::exists(path, ignored)) return opened(path.string(), flags);
+    if (std::filesystem::exists(path, ignored)) return path.string();
   }
+  return {};
+}
+
+Plugin open_plugin(const std::string& file_name, int flags) {
+  if (const auto path = find_plugin(file_name); !path.empty()) return opened(path, flags);
   auto plugin = opened(file_name, flags);
   plugin.found = plugin.handle != nullptr;
   return plugin;

@@ -11,7 +11,11 @@ struct Plugin {
   std::string why_not;     // the loader's message, or what is wrong with its table
 };
 
-/// Opens `file_name` next to the program, in ../lib or ../lib/ddptrain, or where the loader looks.
+/// The path of `file_name` next to the program, in ../lib or ../lib/ddptrain; empty where it is in
+/// none of them.
+std::string find_plugin(const std::string& file_name);
+
+/// Opens that file, or the one of this name where the loader looks.
 /// `flags` are those of dlopen.
 Plugin open_plugin(const std::string& file_name, int flags);
 

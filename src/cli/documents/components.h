@@ -1,5 +1,5 @@
-// The verbs and components of the full program as text: schemas/components.json, from which the
-// program without LibTorch knows them.
+// The verbs and components of the engine as text: schemas/components.json, from which the program
+// knows them.
 #pragma once
 
 #include <map>

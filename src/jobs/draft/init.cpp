@@ -24,6 +24,7 @@
 #include "recipe/run_folders.h"
 #include "sources/image/image_scan.h"
 #include "sources/table/csv_source.h"
+#include "train/catalogs.h"
 
 namespace ddptrain {
 namespace {
@@ -161,7 +162,7 @@ std::string as_written(const std::string& path, const std::string& file) {
 }
 
 std::string recipe_of(const Draft& draft, const std::string& name) {
-  return editor_line(*this_program().catalogs) + "# What: " + draft.found.at(0) +
+  return editor_line(all_catalogs()) + "# What: " + draft.found.at(0) +
          ".\n# Written by `ddptrain init`; all of it may be changed, and `ddptrain describe KEY` "
          "says what a key means.\nrecipe: 1\nname: " +
          yaml_text(name) + "\n\n" + draft.recipe + parallel_line(draft.small_work);

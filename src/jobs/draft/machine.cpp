@@ -5,7 +5,7 @@
 
 #include "accelerator/devices.h"
 #include "base/text.h"
-#include "jobs/published.h"
+#include "weights/folder.h"
 #include "weights/weights.h"
 
 namespace ddptrain {

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "cli/laid_over.h"
 #include "cli/paths.h"
-#include "cli/program.h"
+#include "jobs/engine.h"
 
 namespace ddptrain {
 namespace {
@@ -88,8 +88,8 @@ TEST(ComingFromPage, NamesVerbsThatExist) {
   static const std::regex command("`ddptrain ([a-z-]+)");
   const auto verbs = matches(page(), command);
   EXPECT_GE(verbs.size(), 10U);
-  for (const auto& verb : verbs) EXPECT_TRUE(this_program().find(verb)) << verb;
-  EXPECT_FALSE(this_program().find("no-such-verb"));
+  for (const auto& verb : verbs) EXPECT_TRUE(engine_program().find(verb)) << verb;
+  EXPECT_FALSE(engine_program().find("no-such-verb"));
 }
 
 bool has_word(const std::string& text, const std::string& word) {

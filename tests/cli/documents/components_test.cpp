@@ -1,4 +1,5 @@
-// The program without LibTorch prints what the full one prints: both are run here in one process.
+// The program, which knows components from a text, prints what the engine prints, which has their
+// classes: both are run here in one process.
 #include "cli/documents/components.h"
 
 #include <gmock/gmock.h>
@@ -9,6 +10,8 @@
 
 #include "base/files/files.h"
 #include "cli/cli_output.h"
+#include "jobs/engine.h"
+#include "program/program.h"
 #include "support/where.h"
 
 namespace ddptrain {
@@ -19,7 +22,7 @@ namespace fs = std::filesystem;
 std::string committed() { return read_text(test::in_source("schemas/components.json")); }
 
 TEST(Components, OfTheRepositoryAreThoseThatTheProgramWrites) {
-  EXPECT_TRUE(committed() == components_text(this_program()))
+  EXPECT_TRUE(committed() == components_text(engine_program()))
       << "out of date; repair: make generate";
 }
 
@@ -29,33 +32,20 @@ std::string cli_output(const Program& program, const std::vector<std::string>& w
   return answer.out + answer.err + "exit " + std::to_string(answer.code);
 }
 
-class WithoutLibTorch : public testing::Test {
- protected:
-  WithoutLibTorch() : components_(text_), program_{&components_.catalogs(), components_.verbs()} {
-    const auto reading = reading_verbs();
-    for (auto& verb : program_.verbs)
-      for (const auto& own : reading)
-        if (own.name == verb.name) verb.run = own.run;
-  }
-  void expect_same(const std::vector<std::string>& words) {
-    EXPECT_EQ(cli_output(program_, words), cli_output(this_program(), words)) << words.back();
-  }
+void expect_same(const std::vector<std::string>& words) {
+  EXPECT_EQ(cli_output(main_program(), words), cli_output(engine_program(), words)) << words.back();
+}
 
-  std::string text_ = committed();
-  Components components_;
-  Program program_;
-};
-
-TEST_F(WithoutLibTorch, PrintsTheSameCatalog) {
+TEST(MainProgram, PrintsTheSameCatalog) {
   expect_same({"help"});
   expect_same({"list"});
   expect_same({"schema"});
   expect_same({"schema", "--components"});
-  for (const auto& [kind, catalog] : *this_program().catalogs)
+  for (const auto& [kind, catalog] : *engine_program().catalogs)
     for (const auto& name : catalog->names()) expect_same({"describe", kind, name});
 }
 
-TEST_F(WithoutLibTorch, ReadsRecipesTheSame) {
+TEST(MainProgram, ReadsRecipesTheSame) {
   std::vector<std::string> files;
   for (const std::string folder : {"recipes", "configs", "tests/recipes"})
     for (const auto& entry : fs::recursive_directory_iterator(test::in_source(folder)))
@@ -71,17 +61,27 @@ TEST_F(WithoutLibTorch, ReadsRecipesTheSame) {
   }
 }
 
-TEST_F(WithoutLibTorch, SaysThatItDoesNotLookAtData) {
-  const auto answer = test::cli_output({"init", "./here.csv"}, program_);
-  EXPECT_EQ(answer.code, 2);
-  EXPECT_THAT(answer.err,
-              testing::HasSubstr("error: looking at './here.csv' needs the full program; this one "
-                                 "was built without LibTorch and only reads recipes\n"));
-  EXPECT_EQ(test::cli_output({"init", "houses", "-"}, program_).code, 0);
+constexpr int kEngine = 77;
+
+TEST(MainProgram, HandsWhatNeedsDataToTheEngine) {
+  auto program = main_program();
+  program.in_engine = [](const Arguments&) { return kEngine; };
+  const auto code = [&](const std::vector<std::string>& words) {
+    return test::cli_output(words, program).code;
+  };
+  const auto houses = test::in_source("recipes/houses.yaml");
+  EXPECT_EQ(code({"init", "./here.csv"}), kEngine);
+  EXPECT_EQ(code({"init", "houses", "-"}), 0);
+  EXPECT_EQ(code({"validate", "--level", "data", houses}), kEngine);
+  EXPECT_EQ(code({"validate", "--level", "rules", houses}), 0);
+  EXPECT_EQ(code({"plan", houses}), kEngine);
+  EXPECT_EQ(code({"plan", "--samples", "100", houses}), 0);
+  EXPECT_EQ(code({"weights", "get", "resnet18"}), kEngine);
+  EXPECT_EQ(code({"weights", "list", "resnet18"}), 0);
 }
 
-TEST_F(WithoutLibTorch, HelpsWithTheSameWords) {
-  for (const auto& verb : this_program().verbs) expect_same({std::string(verb.name), "--help"});
+TEST(MainProgram, HelpsWithTheSameWords) {
+  for (const auto& verb : engine_program().verbs) expect_same({std::string(verb.name), "--help"});
 }
 
 }  // namespace

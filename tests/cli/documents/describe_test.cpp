@@ -75,7 +75,7 @@ TEST(Describe, SuggestsWhatWasMeant) {
 
 /// An example is YAML that passes the check, over a recipe with the components it completes.
 TEST(Describe, EveryExampleOfAComponentIsAGoodFragment) {
-  const auto& catalogs = *this_program().catalogs;
+  const auto& catalogs = *engine_program().catalogs;
   for (const auto& [kind, catalog] : catalogs)
     for (std::size_t i = 0; i < catalog->size(); ++i) {
       const auto& entry = catalog->at(i);
@@ -98,7 +98,7 @@ TEST(Describe, ANameThatOneKindHas) {
 }
 
 TEST(Describe, ANameThatSeveralKindsHaveListsThem) {
-  const auto& catalogs = *this_program().catalogs;
+  const auto& catalogs = *engine_program().catalogs;
   std::map<std::string, std::vector<std::string>> kinds;
   for (const auto& [kind, catalog] : catalogs)
     for (const auto& name : catalog->names()) kinds[name].push_back(kind);
@@ -150,7 +150,7 @@ std::string problems_of_example(const std::string& example) {
     std::ofstream("base.yaml") << base << "train: {duration: 50 epochs}\nbatch: {global: 64}\n";
     std::ofstream("example.yaml") << example;
     auto problems =
-        load_recipe({"base.yaml", "example.yaml"}, {}, *this_program().catalogs).problems;
+        load_recipe({"base.yaml", "example.yaml"}, {}, *engine_program().catalogs).problems;
     std::erase_if(problems, [](const Problem& p) { return p.rule == "dropped-option"; });
     if (problems.empty()) return "";
     all += render(problems);
@@ -161,7 +161,7 @@ std::string problems_of_example(const std::string& example) {
 TEST(Describe, EveryExampleOfAComponentKeepsTheRulesBetweenParts) {
   const TemporaryFolder folder;
   const test::Inside inside(folder.path());
-  const auto& catalogs = *this_program().catalogs;
+  const auto& catalogs = *engine_program().catalogs;
   for (const auto& [kind, catalog] : catalogs)
     for (std::size_t i = 0; i < catalog->size(); ++i) {
       const auto example = example_of(kind, catalog->at(i), catalogs);
@@ -179,7 +179,7 @@ std::string data_for(const std::string& name) {
 TEST(Describe, ExamplesOfOptimizationRun) {
   const TemporaryFolder folder;
   const test::Inside inside(folder.path());
-  const auto& catalogs = *this_program().catalogs;
+  const auto& catalogs = *engine_program().catalogs;
   for (const std::string kind : {"optimizer", "clip", "sampler", "mix"})
     for (const auto& name : catalogs.at(kind)->names()) {
       const auto example = example_of(kind, *catalogs.at(kind)->find(name), catalogs);

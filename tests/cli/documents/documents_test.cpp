@@ -13,16 +13,16 @@ namespace {
 using testing::HasSubstr;
 
 TEST(Documents, OfTheRepositoryAreThoseThatTheProgramWrites) {
-  EXPECT_TRUE(read_text(test::in_source("docs/ddptrain.1")) == manual_text(this_program()))
+  EXPECT_TRUE(read_text(test::in_source("docs/ddptrain.1")) == manual_text(engine_program()))
       << "out of date; repair: make generate";
   EXPECT_TRUE(read_text(test::in_source("docs/reference.md")) ==
-              reference_text(*this_program().catalogs))
+              reference_text(*engine_program().catalogs))
       << "out of date; repair: make generate";
 }
 
 TEST(Documents, TheManualHasEveryVerbAndFlag) {
-  const auto manual = manual_text(this_program());
-  for (const auto& verb : this_program().verbs) {
+  const auto manual = manual_text(engine_program());
+  for (const auto& verb : engine_program().verbs) {
     std::string name;
     for (const char c : verb.name) name += c == '-' ? "\\-" : std::string(1, c);
     EXPECT_THAT(manual, HasSubstr(".SS ddptrain " + name));
@@ -31,8 +31,8 @@ TEST(Documents, TheManualHasEveryVerbAndFlag) {
 }
 
 TEST(Documents, TheReferenceHasEveryComponent) {
-  const auto reference = reference_text(*this_program().catalogs);
-  for (const auto& [kind, catalog] : *this_program().catalogs)
+  const auto reference = reference_text(*engine_program().catalogs);
+  for (const auto& [kind, catalog] : *engine_program().catalogs)
     for (const auto& name : catalog->names())
       EXPECT_THAT(reference, HasSubstr("\n### " + kind + " " + name + "\n"));
   EXPECT_THAT(

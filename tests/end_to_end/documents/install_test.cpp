@@ -78,12 +78,56 @@ TEST_F(Install, AMovedTreeHoldsItsLibraries) {
     EXPECT_THAT(dynamic, testing::Not(testing::HasSubstr("path: [/"))) << path;
     EXPECT_THAT(dynamic, testing::Not(testing::HasSubstr(":/"))) << path << "\n" << dynamic;
   }
-  const auto needed = said_by("ldd", {tree_ + "/bin/ddptrain"}, folder_.path());
-  for (const char* library :
-       {"libtorch_cpu", "libc10", "libspdlog", "libfmt", "libstdc++", "libgomp"})
-    EXPECT_THAT(needed, testing::HasSubstr(tree_ + "/bin/../lib/ddptrain/" + library))
-        << library << "\n"
-        << needed;
+  const auto needed =
+      said_by("ldd", {tree_ + "/lib/ddptrain/libddptrain_engine.so"}, folder_.path());
+  for (const char* library : {"libtorch_cpu", "libc10", "libyaml-cpp", "libstdc++", "libgomp"})
+    EXPECT_THAT(needed, testing::HasSubstr(tree_ + "/lib/ddptrain/" + library)) << needed;
+  const auto of_program = said_by("readelf", {"-d", tree_ + "/bin/ddptrain"}, folder_.path());
+  for (const char* library : {"libtorch", "libstdc++", "libgcc_s", "libfmt", "libyaml"})
+    EXPECT_THAT(of_program, testing::Not(testing::HasSubstr(library))) << of_program;
+}
+
+/// What the program says with a file of lib/ddptrain out of the way, or another in its place.
+class Broken : public Install {
+ protected:
+  std::string error_without(const std::string& library, const std::string& instead = {}) {
+    const auto path = tree_ + "/lib/ddptrain/" + library;
+    fs::rename(path, path + ".away");
+    if (!instead.empty()) fs::copy_file(instead, path);
+    const auto ended = Program({"doctor"}, folder_.path(), {}, program_).wait();
+    fs::remove(path);
+    fs::rename(path + ".away", path);
+    EXPECT_EQ(ended.code, 4);
+    EXPECT_EQ(ended.out, "");
+    return ended.err;
+  }
+  const std::string program_ = tree_ + "/bin/ddptrain";
+};
+
+TEST_F(Broken, InstallationsAreToldFromEachOther) {
+  EXPECT_EQ(error_without("libddptrain_engine.so"),
+            "error: 'doctor' needs libddptrain_engine.so, which is not installed next to this "
+            "program; without it ddptrain only reads recipes and run folders ('pip install "
+            "ddptrain', or 'make' in its source)\n");
+  EXPECT_EQ(error_without("libtorch_cpu.so"),
+            "error: 'doctor' needs libddptrain_engine.so, which finds no LibTorch 2.11.0 "
+            "(libtorch_cpu.so: cannot open shared object file: No such file or directory); 'pip "
+            "install torch==2.11.0' or 'make setup' brings it\n");
+  EXPECT_EQ(error_without("libddptrain_engine.so", test::build_folder() + "/libother_engine.so"),
+            "error: 'doctor' needs libddptrain_engine.so, and the one next to this program is of "
+            "version 99.0.0, not 0.1.0; install both from one package\n");
+  const auto folder = tree_ + "/lib/ddptrain/";
+  EXPECT_EQ(error_without("libddptrain_engine.so", folder + "libddptrain_parquet.so"),
+            "error: 'doctor' needs libddptrain_engine.so, and the one next to this program is of "
+            "version unknown, not 0.1.0; install both from one package\n");
+}
+
+TEST_F(Broken, InstallationsReadRecipes) {
+  fs::remove(tree_ + "/lib/ddptrain/libddptrain_engine.so");
+  EXPECT_EQ(said_by(program_, {"version"}, folder_.path()),
+            "ddptrain 0.1.0 without its engine, to read recipes and run folders\n");
+  const auto recipe = tree_ + "/share/ddptrain/recipes/houses.yaml";
+  EXPECT_EQ(said_by(program_, {"validate", recipe}, folder_.path()), recipe + ": good\n");
 }
 
 /// Sources of the program and headers of LibTorch have no folder in messages and checks.

@@ -1,4 +1,4 @@
-#include "jobs/runs/run_condition.h"
+#include "cli/runs/run_condition.h"
 
 #include <algorithm>
 #include <array>

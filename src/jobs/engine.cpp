@@ -1,5 +1,4 @@
-// The full program: its verbs, and what the verbs that read recipes look up in it.
-#include "cli/program.h"
+#include "jobs/engine.h"
 
 #include "base/error.h"
 #include "cli/levels.h"
@@ -17,7 +16,6 @@ namespace ddptrain {
 Verb average_verb();
 Verb bench_verb();
 Verb checkpoint_verb();
-Verb compare_verb();
 Verb config_verb();
 Verb data_verb();
 Verb doctor_verb();
@@ -26,18 +24,18 @@ Verb export_verb();
 Verb generate_verb();
 Verb lr_find_verb();
 Verb predict_verb();
-Verb report_verb();
 Verb resume_verb();
 Verb run_verb();
-Verb runs_verb();
 Verb sweep_verb();
 Verb test_verb();
 Verb verify_verb();
-Verb weights_verb();
 
 /// jobs/bench/bench.cpp
 std::vector<MeasuredStep> measured_steps(const Arguments& arguments,
                                          const std::vector<std::int64_t>& counts);
+
+/// jobs/weights.cpp
+int weights_files(const Arguments& arguments);
 
 /// Looks at a recipe that has no errors, as deep as `level`; fetches nothing and leaves nothing
 /// behind.
@@ -78,14 +76,13 @@ ModelFacts planned_model_facts(const Recipe& recipe, const BatchPlan& batch) {
 
 }  // namespace
 
-const Program& this_program() {
+const Program& engine_program() {
   static const Program program = [] {
     Program full{
         &all_catalogs(),
-        {run_verb(),     resume_verb(),  sweep_verb(),      test_verb(),    verify_verb(),
-         lr_find_verb(), bench_verb(),   eval_verb(),       predict_verb(), generate_verb(),
-         export_verb(),  average_verb(), checkpoint_verb(), runs_verb(),    compare_verb(),
-         report_verb(),  data_verb(),    weights_verb(),    doctor_verb(),  config_verb()}};
+        {run_verb(), resume_verb(), sweep_verb(), test_verb(), verify_verb(), lr_find_verb(),
+         bench_verb(), eval_verb(), predict_verb(), generate_verb(), export_verb(), average_verb(),
+         checkpoint_verb(), data_verb(), doctor_verb(), config_verb()}};
     full.check_level = check_level;
     full.init_from_data = init_from_data;
     full.data_size = planned_data_size;
@@ -94,6 +91,7 @@ const Program& this_program() {
     full.check_batches = check_batches;
     full.load_seconds = load_seconds;
     full.measured_steps = measured_steps;
+    full.weights_files = weights_files;
     for (auto& verb : reading_verbs()) full.verbs.push_back(std::move(verb));
     return full;
   }();

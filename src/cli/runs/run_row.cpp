@@ -1,4 +1,4 @@
-#include "jobs/runs/run_row.h"
+#include "cli/runs/run_row.h"
 
 #include <fmt/format.h>
 

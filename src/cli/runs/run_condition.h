@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "jobs/runs/run_row.h"
+#include "cli/runs/run_row.h"
 
 namespace ddptrain {
 

@@ -12,11 +12,11 @@
 #include "base/output/table_text.h"
 #include "base/output/terminal.h"
 #include "base/text.h"
+#include "cli/runs/run_condition.h"
+#include "cli/runs/run_row.h"
+#include "cli/spreadsheet.h"
 #include "cli/verb.h"
 #include "config/suggest.h"
-#include "jobs/runs/run_condition.h"
-#include "jobs/runs/run_row.h"
-#include "jobs/spreadsheet.h"
 #include "runs/run_scores.h"
 #include "runs/seed_groups.h"
 
@@ -30,7 +30,7 @@ constexpr Flag kSort{"--sort", "COLUMN", "a column, metric or option; the best o
 constexpr Flag kReverse{"--reverse", "", "the last one first"};
 constexpr Flag kWhere{"--where", "CONDITION",
                       "only runs for which it holds: 'state=done,optimizer.lr>=1e-3'"};
-constexpr Flag kColumns{
+constexpr Flag kShownColumns{
     "--columns", "COLUMN,...",
     "instead of run, state, step, value, weights, time, differs: also last, best, "
     "metric, started, ended, recipe, device, ranks, host, exit_code, a metric "
@@ -101,8 +101,8 @@ std::vector<std::string> usual_columns(const RunRows& rows) {
 }
 
 std::vector<std::string> columns_of(const RunRows& rows, const Arguments& arguments) {
-  if (!arguments.has(kColumns.name)) return usual_columns(rows);
-  auto columns = split(arguments.value(kColumns.name), ',');
+  if (!arguments.has(kShownColumns.name)) return usual_columns(rows);
+  auto columns = split(arguments.value(kShownColumns.name), ',');
   for (const auto& column : columns) require_column(rows, "--columns", column);
   return columns;
 }
@@ -287,11 +287,11 @@ void print(const RunRows& rows, const Arguments& arguments) {
   const auto columns = columns_of(rows, arguments);
   const auto format = arguments.chosen(kRunsFormat);
   const auto reader = reader_of(arguments, format == 2);
-  if (format == 1) return print_list_json(rows, columns, arguments.has(kColumns.name));
+  if (format == 1) return print_list_json(rows, columns, arguments.has(kShownColumns.name));
   if (format == 2) return print_csv(rows, columns, reader);
   if (rows.empty()) return print_lines("no runs\n");
   print_list(rows, columns);
-  if (arguments.has(kColumns.name)) return;
+  if (arguments.has(kShownColumns.name)) return;
   print_caption(rows, columns);
   print_repeated(rows);
 }
@@ -314,7 +314,7 @@ Verb runs_verb() {
   return {.name = "runs",
           .usage = "[FOLDER...]",
           .summary = "the runs in a folder (runs), a line each: state, metrics, what differs",
-          .flags = {kSort, kReverse, kWhere, kColumns, kTrials, kRunsFormat, kSpreadsheet},
+          .flags = {kSort, kReverse, kWhere, kShownColumns, kTrials, kRunsFormat, kSpreadsheet},
           .run = runs};
 }
 

@@ -1,4 +1,4 @@
-#include "jobs/spreadsheet.h"
+#include "cli/spreadsheet.h"
 
 #include "base/error.h"
 

@@ -1,0 +1,75 @@
+#include <dlfcn.h>
+
+#include <cstdlib>
+
+#include "base/error.h"
+#include "base/files/plugin.h"
+#include "base/version.h"
+#include "cli/engine_table.h"
+#include "program/program.h"
+
+namespace ddptrain {
+namespace {
+
+/// Threads of OpenMP that wait shall sleep (docs/decisions/waiting-threads.md). LibTorch's runtime
+/// (libgomp) reads this while it is loaded; settings of the user stay.
+class SleepingThreads {
+ public:
+  SleepingThreads()
+      : is_set_(std::getenv("OMP_WAIT_POLICY") == nullptr &&
+                std::getenv("GOMP_SPINCOUNT") == nullptr) {
+    if (is_set_) ::setenv("OMP_WAIT_POLICY", "passive", 0);
+  }
+  ~SleepingThreads() {
+    if (is_set_) ::unsetenv("OMP_WAIT_POLICY");
+  }
+  SleepingThreads(const SleepingThreads&) = delete;
+  SleepingThreads& operator=(const SleepingThreads&) = delete;
+
+ private:
+  bool is_set_;
+};
+
+[[noreturn]] void refuse(const std::string& verb, const std::string& why) {
+  throw Error(Exit::device, "'" + verb + "' needs " + EngineTable::file + ", " + why);
+}
+
+std::string why_not_loaded(const std::string& loader) {
+  if (loader.find("libtorch") != std::string::npos || loader.find("libc10") != std::string::npos)
+    return "which finds no LibTorch " + torch_version() + " (" + loader +
+           "); 'pip install torch==" + torch_version() + "' or 'make setup' brings it";
+  if (loader.find("undefined symbol") != std::string::npos)
+    return "which was built with LibTorch " + torch_version() + ", and finds another (" + loader +
+           ")";
+  return "which cannot be loaded: " + loader;
+}
+
+const EngineTable& opened_engine(const std::string& verb) {
+  const SleepingThreads sleeping;
+  auto plugin = open_plugin(EngineTable::file, RTLD_LAZY | RTLD_GLOBAL);
+  if (!plugin.found)
+    refuse(
+        verb,
+        "which is not installed next to this program; without it ddptrain only reads recipes and "
+        "run folders ('pip install ddptrain', or 'make' in its source)");
+  if (!plugin.handle) refuse(verb, why_not_loaded(plugin.why_not));
+  const auto* table = table_of<EngineTable>(plugin, EngineTable::file);
+  if (!table || table->release != version())
+    refuse(verb, "and the one next to this program is of version " +
+                     std::string(table ? table->release : "unknown") + ", not " + version() +
+                     "; install both from one package");
+  if (const auto* unfit = table->unfit()) refuse(verb, unfit);
+  return *table;
+}
+
+}  // namespace
+
+bool has_engine() { return !find_plugin(EngineTable::file).empty(); }
+
+int run_in_engine(const Arguments& arguments) {
+  std::vector<const char*> words;
+  for (const auto& word : arguments.command_line) words.push_back(word.c_str());
+  return opened_engine(arguments.command_line[1]).run(static_cast<int>(words.size()), words.data());
+}
+
+}  // namespace ddptrain
