@@ -60,8 +60,9 @@ gpu-bundle: configure      ## a folder and a tarball that run gpu-check on anoth
 	scripts/gpu-bundle $(BUILD)
 
 generate: build            ## the files that are made from the declarations of components, verbs and problems
-	$(BUILD)/ddptrain schema > schemas/recipe.json.new && mv schemas/recipe.json.new schemas/recipe.json
 	$(BUILD)/ddptrain schema --components > schemas/components.json.new && mv schemas/components.json.new schemas/components.json
+	ninja -C $(BUILD) ddptrain
+	$(BUILD)/ddptrain schema > schemas/recipe.json.new && mv schemas/recipe.json.new schemas/recipe.json
 	$(BUILD)/ddptrain schema --reference > docs/reference.md.new && mv docs/reference.md.new docs/reference.md
 	$(BUILD)/ddptrain help error --markdown > docs/problems.md.new && mv docs/problems.md.new docs/problems.md
 	$(BUILD)/ddptrain help --man > docs/ddptrain.1.new && mv docs/ddptrain.1.new docs/ddptrain.1

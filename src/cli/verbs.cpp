@@ -15,19 +15,21 @@ Verb init_verb();
 Verb list_verb();
 Verb migrate_verb();
 Verb plan_verb();
+Verb ps_verb();
 Verb report_verb();
 Verb runs_verb();
 Verb schema_verb();
 Verb show_verb();
+Verb stop_verb();
 Verb validate_verb();
 Verb version_verb();
 Verb weights_verb();
 
 std::vector<Verb> reading_verbs() {
-  return {runs_verb(),    compare_verb(),    report_verb(),   weights_verb(),
-          init_verb(),    validate_verb(),   plan_verb(),     show_verb(),
-          diff_verb(),    list_verb(),       describe_verb(), schema_verb(),
-          migrate_verb(), completion_verb(), version_verb(),  help_verb()};
+  return {runs_verb(),       ps_verb(),      stop_verb(),     compare_verb(), report_verb(),
+          weights_verb(),    init_verb(),    validate_verb(), plan_verb(),    show_verb(),
+          diff_verb(),       list_verb(),    describe_verb(), schema_verb(),  migrate_verb(),
+          completion_verb(), version_verb(), help_verb()};
 }
 
 const Verb* Program::find(std::string_view name) const {

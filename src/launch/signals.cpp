@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <ctime>
 
+#include "base/error.h"
 #include "base/output/log.h"
 #include "base/output/print.h"
 #include "base/output/terminal.h"
@@ -137,6 +139,12 @@ bool is_ignored(int signal) {
 std::string signal_name(int signal) {
   const char* name = ::sigabbrev_np(signal);
   return name ? "SIG" + std::string(name) : std::to_string(signal);
+}
+
+void send_signal(pid_t process, int signal) {
+  if (::kill(process, signal) == 0 || errno == ESRCH) return;
+  throw Error(Exit::data, "process " + std::to_string(process) +
+                              " takes no signal from here: " + ::strerror(errno));
 }
 
 }  // namespace ddptrain

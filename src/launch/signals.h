@@ -17,6 +17,10 @@ struct StopRequest {
 /// checkpoint and the end (128 + SIGUSR1).
 enum class Usr1 { saves, stops };
 
+/// Sends a signal to a process that is not ours; one that has ended is none. An Error (Exit::data)
+/// where that is not allowed.
+void send_signal(pid_t process, int signal);
+
 /// While it lives, SIGTERM, SIGINT and SIGHUP ask this process to stop after the step, and SIGUSR1
 /// to save and go on, or to stop too: the handlers only take notes. A second SIGINT ends the
 /// process at once. A terminal that is gone (`| head`) asks to stop as SIGPIPE would, unless that

@@ -21,15 +21,18 @@ namespace ddptrain {
 const Program& main_program() {
   static const Components components({ddptrain_components, ddptrain_components_end});
   static const Program program = [] {
-    Program made{&components.catalogs(), components.verbs()};
+    const auto own = reading_verbs();
+    Program made{&components.catalogs(), {}};
     made.in_engine = run_in_engine;
     made.has_engine = has_engine;
-    const auto reading = reading_verbs();
-    for (auto& verb : made.verbs) {
-      const auto own = std::find_if(reading.begin(), reading.end(),
-                                    [&](const Verb& other) { return other.name == verb.name; });
-      verb.run = own == reading.end() ? run_in_engine : own->run;
+    for (auto verb : components.verbs()) {
+      if (std::any_of(own.begin(), own.end(),
+                      [&](const Verb& other) { return other.name == verb.name; }))
+        continue;
+      verb.run = run_in_engine;
+      made.verbs.push_back(std::move(verb));
     }
+    made.verbs.insert(made.verbs.end(), own.begin(), own.end());
     return made;
   }();
   return program;

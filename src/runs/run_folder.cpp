@@ -293,6 +293,8 @@ std::optional<std::string> unfinished_run(const std::string& runs, const std::st
   return {};
 }
 
+bool is_run_lock(const std::string& path) { return path.ends_with(kLock); }
+
 bool is_locked(const std::string& folder) { return FileLock::is_taken(folder + kLock); }
 
 std::unique_ptr<FileLock> lock_run(const std::string& folder) {

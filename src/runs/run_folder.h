@@ -105,6 +105,8 @@ std::optional<std::string> unfinished_run(const std::string& runs, const std::st
 
 /// Whether a process works in a run folder.
 bool is_locked(const std::string& folder);
+/// Whether a path is that of the lock of a folder.
+bool is_run_lock(const std::string& path);
 
 /// Keeps other processes from working in a run folder while it lives, across forks. Throws an Error
 /// (Exit::data) when another one does for three seconds: ranks outlive a killed launcher by less.

@@ -194,8 +194,9 @@ TEST_F(Gpus, HaveADriverWhoseVersionNvmlKnows) {
   EXPECT_EQ(driver_version(), "580.65.06");
 }
 
-// LibTorch's allocator reads the variable when it is opened, and never again.
-TEST(CudaPlugin, IsOpenedWithSegmentsThatGrowUnlessTheUserSaysOtherwise) {
+// LibTorch's allocator reads the variable when it is opened, and never again: in a process where
+// no other test has opened the plug-in.
+void expect_growing_segments() {
   const auto settings_after_opening = [] {
     EXPECT_ANY_THROW({
       accelerator(DeviceKind::cuda);
@@ -212,6 +213,16 @@ TEST(CudaPlugin, IsOpenedWithSegmentsThatGrowUnlessTheUserSaysOtherwise) {
   ::setenv("PYTORCH_CUDA_ALLOC_CONF", "max_split_size_mb:128", 1);
   EXPECT_EQ(settings_after_opening(), "");
   ::unsetenv("PYTORCH_CUDA_ALLOC_CONF");
+}
+
+TEST(CudaPlugin, IsOpenedWithSegmentsThatGrowUnlessTheUserSaysOtherwise) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        expect_growing_segments();
+        std::_Exit(testing::Test::HasFailure() ? 1 : 0);
+      },
+      testing::ExitedWithCode(0), "");
 }
 
 TEST(FindDevices, HaveTheTraitsThatTheirAcceleratorSays) {

@@ -18,6 +18,7 @@
 #include "support/node.h"
 #include "support/temporary_folder.h"
 #include "train/catalogs.h"
+#include "weights/folder.h"
 
 namespace ddptrain {
 namespace {

@@ -12,7 +12,11 @@ namespace ddptrain {
 namespace {
 
 int schema(const Arguments& arguments) {
-  if (arguments.has("--components")) return print_exact(components_text(*arguments.program)), 0;
+  const auto& program = *arguments.program;
+  if (arguments.has("--components")) {
+    if (program.in_engine) return program.in_engine(arguments);
+    return print_exact(components_text(program)), 0;
+  }
   if (arguments.has("--reference"))
     return print_exact(reference_text(*arguments.program->catalogs)), 0;
   print_exact(json_schema(shape_of<Recipe>(), *arguments.program->catalogs));
@@ -26,7 +30,7 @@ Verb schema_verb() {
       .name = "schema",
       .usage = "",
       .summary = "the JSON Schema of a recipe, for editors",
-      .flags = {{"--components", "", "verbs and components, for the build that only reads recipes"},
+      .flags = {{"--components", "", "verbs and components as the engine has them: schemas/components.json"},
                 {"--reference", "", "every key and component as Markdown: docs/reference.md"}},
       .max_words = 0,
       .run = schema};

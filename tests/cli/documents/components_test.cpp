@@ -40,7 +40,6 @@ TEST(MainProgram, PrintsTheSameCatalog) {
   expect_same({"help"});
   expect_same({"list"});
   expect_same({"schema"});
-  expect_same({"schema", "--components"});
   for (const auto& [kind, catalog] : *engine_program().catalogs)
     for (const auto& name : catalog->names()) expect_same({"describe", kind, name});
 }

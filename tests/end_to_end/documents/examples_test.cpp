@@ -51,6 +51,7 @@ const std::map<std::string, std::string> kElsewhere{
      "needs all images; Verify.* has smaller ones"},
     {"ddptrain export RUN FILE.safetensors --names timm", "needs a network that timm has"},
     {"ddptrain eval RUN model.padding=fastai", "needs a run of awd_lstm"},
+    {"ddptrain stop", "needs a run that goes on; LongRun.* has one"},
     {"ddptrain generate", "needs a language model's run; Generate.* has one"},
     {"ddptrain data shards recipes/imagenette.yaml", "needs an archive; DataShards.* has images"},
     {"ddptrain data tokens", "needs a language model's recipe; DataTokens.* has one"},
