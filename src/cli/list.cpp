@@ -23,6 +23,7 @@ void print_recipes() {
 }
 
 int list(const Arguments& arguments) {
+  add_given_plugin(arguments);
   if (!arguments.words.empty() && arguments.words[0] == "recipes") return print_recipes(), 0;
   if (!arguments.words.empty())
     return print_kind(arguments.program->catalog(arguments.words[0])), 0;
@@ -41,7 +42,7 @@ Verb list_verb() {
   return {.name = "list",
           .usage = "[KIND | recipes]",
           .summary = "the components that recipes can name, and built-in recipes",
-          .flags = {},
+          .flags = {kPlugin},
           .max_words = 1,
           .run = list};
 }

@@ -50,6 +50,9 @@ struct Program {
   /// The levels of `validate` above `rules`.
   Findings (*check_level)(Loaded& loaded, Level level) = nullptr;
 
+  /// `plugin shapes`.
+  int (*plugin_shapes)(const Arguments& arguments) = nullptr;
+
   /// `weights get` and `weights check`.
   int (*weights_files)(const Arguments& arguments) = nullptr;
 
@@ -57,6 +60,11 @@ struct Program {
   /// The components of a kind; an unknown kind is an Error that says which there are.
   const CatalogBase& catalog(const std::string& kind) const;
 };
+
+/// `--plugin FILE`, of verbs that show components.
+inline constexpr Flag kPlugin{"--plugin", "FILE", "components of this plug-in, too"};
+/// Adds them where the flag is given.
+void add_given_plugin(const Arguments& arguments);
 
 /// The verbs that need no tensor, or not always.
 std::vector<Verb> reading_verbs();

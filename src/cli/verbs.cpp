@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -15,6 +16,7 @@ Verb init_verb();
 Verb list_verb();
 Verb migrate_verb();
 Verb plan_verb();
+Verb plugin_verb();
 Verb ps_verb();
 Verb report_verb();
 Verb runs_verb();
@@ -26,10 +28,16 @@ Verb version_verb();
 Verb weights_verb();
 
 std::vector<Verb> reading_verbs() {
-  return {runs_verb(),       ps_verb(),      stop_verb(),     compare_verb(), report_verb(),
-          weights_verb(),    init_verb(),    validate_verb(), plan_verb(),    show_verb(),
-          diff_verb(),       list_verb(),    describe_verb(), schema_verb(),  migrate_verb(),
-          completion_verb(), version_verb(), help_verb()};
+  return {runs_verb(),    ps_verb(),         stop_verb(),     compare_verb(), report_verb(),
+          weights_verb(), init_verb(),       validate_verb(), plan_verb(),    show_verb(),
+          diff_verb(),    list_verb(),       describe_verb(), schema_verb(),  migrate_verb(),
+          plugin_verb(),  completion_verb(), version_verb(),  help_verb()};
+}
+
+void add_given_plugin(const Arguments& arguments) {
+  if (!arguments.has(kPlugin.name)) return;
+  const auto path = std::filesystem::absolute(arguments.value(kPlugin.name));
+  arguments.program->catalogs->add_plugin({path.lexically_normal().string(), {}});
 }
 
 const Verb* Program::find(std::string_view name) const {

@@ -2,7 +2,9 @@
 // catalog.cpp lists them.
 #pragma once
 
+#include <deque>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -60,9 +62,19 @@ class CatalogBase {
   std::string kind_;
 };
 
+/// A file of `plugins` (recipe/plugin_spec.h).
+struct PluginFile {
+  std::string path;                   // absolute
+  std::optional<std::string> sha256;  // that it must have; none: any
+};
+
 /// All kinds by name: floor 3 collects them once (train/catalogs.cpp) and hands them down to
 /// the checks of a recipe.
-using Catalogs = std::map<std::string, const CatalogBase*, std::less<>>;
+struct Catalogs : std::map<std::string, const CatalogBase*, std::less<>> {
+  using map::map;
+  /// Adds the components of a plug-in, once; an Error (Exit::recipe) says why not. May be empty.
+  std::function<void(const PluginFile&)> add_plugin;
+};
 
 namespace detail {
 template <class Signature>
@@ -114,9 +126,19 @@ template <class T>
 class Catalog final : public CatalogBase {
  public:
   explicit Catalog(std::vector<Entry<T>> entries)
-      : CatalogBase(kind_name<T>), entries_(std::move(entries)) {}
+      : CatalogBase(kind_name<T>),
+        entries_(std::make_move_iterator(entries.begin()), std::make_move_iterator(entries.end())) {
+  }
   std::size_t size() const override { return entries_.size(); }
   const Entry<T>& at(std::size_t index) const override { return entries_[index]; }
+
+  /// A plug-in's, before a recipe is checked that names it.
+  void add(Entry<T> added) const {
+    if (find(added.name))
+      throw Error(Exit::recipe, "there is a " + kind() + " '" + added.name +
+                                    "' already; a plug-in gives its components names of their own");
+    entries_.push_back(std::move(added));
+  }
 
   /// Builds what was chosen; the choice has passed check(), so its name is one of ours. An Error
   /// about the recipe gets the place of its option in the choice, or else of the choice.
@@ -133,7 +155,7 @@ class Catalog final : public CatalogBase {
   }
 
  private:
-  std::vector<Entry<T>> entries_;
+  mutable std::deque<Entry<T>> entries_;  // whose places stay when a plug-in adds some
 };
 
 /// The one catalog of a kind, defined in that folder's catalog.cpp.

@@ -34,6 +34,8 @@ Verb verify_verb();
 std::vector<MeasuredStep> measured_steps(const Arguments& arguments,
                                          const std::vector<std::int64_t>& counts);
 
+/// jobs/plugin_shapes.cpp
+int plugin_shapes(const Arguments& arguments);
 /// jobs/weights.cpp
 int weights_files(const Arguments& arguments);
 
@@ -92,6 +94,7 @@ const Program& engine_program() {
     full.load_seconds = load_seconds;
     full.measured_steps = measured_steps;
     full.weights_files = weights_files;
+    full.plugin_shapes = plugin_shapes;
     for (auto& verb : reading_verbs()) full.verbs.push_back(std::move(verb));
     return full;
   }();

@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "base/files/digest.h"
 #include "base/files/files.h"
 #include "base/output/print.h"
 #include "base/output/terminal.h"
@@ -111,6 +112,8 @@ Job placed_job(Placement placement, const Recipe& recipe, const Node& tree, cons
   job.make_samples = make_eval_samples;
   job.tree = tree;
   job.recipe = resolved(recipe, job.placement);
+  for (auto& plugin : job.recipe.plugins)
+    if (!plugin.sha256) plugin.sha256 = digest_file(DigestKind::sha256, plugin.file);
   if (!outer.joined()) {  // no rank waits, and no time-out runs
     provide(job.recipe.data);
     provide_splits(job.recipe);

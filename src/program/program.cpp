@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/documents/components.h"
+#include "program/plugin_shapes.h"
 
 // NOLINTNEXTLINE: C++20 has no other way to take a file in
 asm(".section .rodata\n"
@@ -19,7 +20,8 @@ extern "C" const char ddptrain_components_end[];
 namespace ddptrain {
 
 const Program& main_program() {
-  static const Components components({ddptrain_components, ddptrain_components_end});
+  static Components components({ddptrain_components, ddptrain_components_end});
+  components.set_plugins([](const PluginFile& file) { add_plugin_shapes(components, file); });
   static const Program program = [] {
     const auto own = reading_verbs();
     Program made{&components.catalogs(), {}};

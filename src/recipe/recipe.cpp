@@ -354,6 +354,9 @@ void Recipe::fields(Fields& f) {
     {.doc = "The order of samples, their augmentation and mixing follow from it, instead of seed: "
             "runs of several seeds then see the same batches.",
      .min = 0});
+  f("plugins", plugins,
+    {.doc = "Files with components that are not ours, which the rest of the recipe may name.",
+     .example = "[build/libmine.so]"});
   f("model", model, {.doc = "What is trained.", .required = true});
   f("data", data, {.doc = "What it is trained on.", .required = true});
   f("batch", batch, {.doc = "Samples per optimizer step and how they are cut."});

@@ -12,6 +12,7 @@
 #include "config/choice.h"
 #include "config/fields.h"
 #include "recipe/mode.h"
+#include "recipe/plugin_spec.h"
 #include "recipe/samples_section.h"
 #include "recipe/stages.h"
 #include "recipe/sweep_section.h"
@@ -277,6 +278,7 @@ struct Recipe {
   std::string name = "run";
   std::int64_t seed = 42;
   std::optional<std::int64_t> data_seed;  // null: seed
+  std::vector<PluginSpec> plugins;
   Choice<Model> model;
   Choice<Dataset> data;
   BatchSpec batch;

@@ -12,6 +12,7 @@
 #include "schedules/schedule.h"
 #include "sources/sampler.h"
 #include "text/tokenizer.h"
+#include "train/plugin_file.h"
 #include "transforms/transform.h"
 
 namespace ddptrain {
@@ -25,8 +26,12 @@ Catalogs collect() {
 }  // namespace
 
 const Catalogs& all_catalogs() {
-  static const Catalogs all = collect<Model, Layer, Dataset, Sampler, Mix, Tokenizer, Transform,
-                                      Loss, Metric, Optimizer, Schedule, Clip, Callback>();
+  static const Catalogs all = [] {
+    auto ours = collect<Model, Layer, Dataset, Sampler, Mix, Tokenizer, Transform, Loss, Metric,
+                        Optimizer, Schedule, Clip, Callback>();
+    ours.add_plugin = open_plugin_file;
+    return ours;
+  }();
   return all;
 }
 

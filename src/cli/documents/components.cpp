@@ -2,6 +2,7 @@
 
 #include <deque>
 
+#include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "config/shape_json.h"
@@ -62,24 +63,42 @@ std::vector<std::string_view> items_of(std::string_view list) {
   return items;
 }
 
-class Kind final : public CatalogBase {
+}  // namespace
+
+class Components::Kind final : public CatalogBase {
  public:
+  explicit Kind(std::string kind) : CatalogBase(std::move(kind)) {}
   /// Each component's face, and in the next item its options.
-  Kind(std::string kind, const std::vector<std::string_view>& items)
-      : CatalogBase(std::move(kind)) {
+  void add(const std::vector<std::string_view>& items) {
     for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
       const auto json = parse_json(items[i]);
+      const std::string name = json.at("name");
+      if (find(name))
+        throw Error(Exit::recipe,
+                    "there is a " + kind() + " '" + name +
+                        "' already; a plug-in gives its components names of their own");
       const auto make = [text = items[i + 1]] { return shape_from_json(parse_json(text)); };
-      entries_.push_back({json.at("name"), json.at("doc"), json.at("traits"),
-                          std::make_shared<const LazyShape>(make)});
+      entries_.push_back(
+          {name, json.at("doc"), json.at("traits"), std::make_shared<const LazyShape>(make)});
     }
   }
   std::size_t size() const override { return entries_.size(); }
   const EntryBase& at(std::size_t index) const override { return entries_[index]; }
 
  private:
-  std::vector<EntryBase> entries_;
+  std::deque<EntryBase> entries_;
 };
+
+namespace {
+
+std::string kind_text(const CatalogBase& catalog, std::size_t first) {
+  std::vector<Json> components;
+  for (std::size_t i = first; i < catalog.size(); ++i) {
+    components.push_back(face(catalog.at(i)));
+    components.push_back(to_json(catalog.at(i).shape()));
+  }
+  return ",\n \"" + catalog.kind() + "\": " + lines(components);
+}
 
 }  // namespace
 
@@ -87,30 +106,44 @@ std::string components_text(const Program& program) {
   std::vector<Json> verbs;
   for (const auto& verb : program.verbs) verbs.push_back(to_json(verb));
   std::string text = "{\n \"verbs\": " + lines(verbs);
-  for (const auto& [kind, catalog] : *program.catalogs) {
-    std::vector<Json> components;
-    for (std::size_t i = 0; i < catalog->size(); ++i) {
-      components.push_back(face(catalog->at(i)));
-      components.push_back(to_json(catalog->at(i).shape()));
-    }
-    text += ",\n \"" + kind + "\": " + lines(components);
-  }
+  for (const auto& [kind, catalog] : *program.catalogs) text += kind_text(*catalog, 0);
   return text + "\n}\n";
 }
 
-Components::Components(std::string_view text) {
+std::string plugin_components_text(const Catalogs& catalogs,
+                                   const std::map<std::string, std::size_t>& first,
+                                   const std::string& versions) {
+  auto text = "{\n \"plugin\": " + json_text(Json(versions));
+  for (const auto& [kind, catalog] : catalogs)
+    if (first.at(kind) < catalog->size()) text += kind_text(*catalog, first.at(kind));
+  return text + "\n}\n";
+}
+
+Components::~Components() = default;
+
+Components::Components(std::string_view text) { read(text); }
+
+void Components::add(std::string_view text) {
+  static std::deque<std::string> kept_texts;
+  read(kept_texts.emplace_back(text));
+}
+
+void Components::read(std::string_view text) {
   for (auto open = text.find(": ["); open != std::string_view::npos; open = text.find(": [")) {
     const auto key = trim(text.substr(text.rfind('"', open - 2) + 1));
     const std::string name(key.substr(0, key.find('"')));
     const auto close = text.find("\n ]", open);
+    if (close == std::string_view::npos) throw Error(Exit::recipe, "a list without an end");
     const auto items = items_of(text.substr(open + 3, close - open - 3));
     text.remove_prefix(close + 3);
     if (name == "verbs") {
       for (const auto& item : items) verbs_.push_back(verb_from_json(parse_json(item)));
       continue;
     }
-    kinds_.push_back(std::make_unique<Kind>(name, items));
-    catalogs_[name] = kinds_.back().get();
+    auto& kind = kinds_[name];
+    if (!kind) kind = std::make_unique<Kind>(name);
+    kind->add(items);
+    catalogs_[name] = kind.get();
   }
 }
 

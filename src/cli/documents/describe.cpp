@@ -250,6 +250,7 @@ int describe_word(const std::string& word, const Catalogs& catalogs) {
 }
 
 int describe(const Arguments& arguments) {
+  add_given_plugin(arguments);
   const auto& catalogs = *arguments.program->catalogs;
   if (arguments.words.size() == 1) return describe_word(arguments.words[0], catalogs);
   return describe_component(arguments.program->catalog(arguments.words[0]), arguments.words[1],
@@ -262,7 +263,7 @@ Verb describe_verb() {
   return {.name = "describe",
           .usage = "KIND NAME | NAME | KEY",
           .summary = "a component's options, or a key of recipes: type, range, default, example",
-          .flags = {},
+          .flags = {kPlugin},
           .min_words = 1,
           .max_words = 2,
           .run = describe};

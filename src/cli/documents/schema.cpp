@@ -12,6 +12,7 @@ namespace ddptrain {
 namespace {
 
 int schema(const Arguments& arguments) {
+  add_given_plugin(arguments);
   const auto& program = *arguments.program;
   if (arguments.has("--components")) {
     if (program.in_engine) return program.in_engine(arguments);
@@ -26,14 +27,15 @@ int schema(const Arguments& arguments) {
 }  // namespace
 
 Verb schema_verb() {
-  return {
-      .name = "schema",
-      .usage = "",
-      .summary = "the JSON Schema of a recipe, for editors",
-      .flags = {{"--components", "", "verbs and components as the engine has them: schemas/components.json"},
-                {"--reference", "", "every key and component as Markdown: docs/reference.md"}},
-      .max_words = 0,
-      .run = schema};
+  return {.name = "schema",
+          .usage = "",
+          .summary = "the JSON Schema of a recipe, for editors",
+          .flags = {{"--components", "",
+                     "verbs and components as the engine has them: schemas/components.json"},
+                    {"--reference", "", "every key and component as Markdown: docs/reference.md"},
+                    kPlugin},
+          .max_words = 0,
+          .run = schema};
 }
 
 }  // namespace ddptrain

@@ -18,6 +18,7 @@
 #include "recipe/layers/merge.h"
 #include "recipe/layers/record.h"
 #include "recipe/layers/splits.h"
+#include "recipe/load/plugins.h"
 #include "recipe/rules/metric_names.h"
 #include "recipe/rules/rule_context.h"
 #include "recipe/rules/rules.h"
@@ -146,6 +147,7 @@ Loaded load_recipe(const std::vector<std::string>& files, const std::vector<std:
   loaded.tree = std::move(layered.tree);
   loaded.problems = std::move(layered.problems);
   loaded.sources = std::move(layered.sources);
+  add_plugins(loaded.tree, catalogs, loaded.problems);
   if (layered.whole)
     add_new(loaded.problems, warn_of_dropped(layered.dropped, loaded.tree, catalogs));
   const auto layered_tree = loaded.tree;  // paths as written: messages quote both

@@ -131,6 +131,13 @@ constexpr RuleDoc kLayerDocs[] = {
      "base for several types is best written without options of one.",
      "optimizer: {type: rmsprop, lr: 0.01}\n",
      "optimizer: {type: rmsprop, lr: 0.01, momentum: 0.9}\n"},
+    {"plugin", "A file of 'plugins' that cannot be opened, or is of other versions.",
+     "A plug-in is built for one ddptrain and one LibTorch, and its file says for which; the "
+     "program "
+     "looks before any of its code runs. Checks without the engine know it by the .json next to "
+     "it, "
+     "which 'ddptrain plugin shapes FILE' writes.",
+     "plugins: [no/such/libmine.so]\n", "plugins: []\n"},
     {"override", "A 'key=value' of the command line that cannot be applied.",
      "'optimizer.lr=0.1' sets a value, '~train.clip' removes one, 'metrics+=[top_k]' appends, "
      "'data.transforms.train[0].size=96' goes into a list by position, and "
