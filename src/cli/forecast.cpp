@@ -49,15 +49,17 @@ std::string arithmetic_of(const Recipe& recipe) {
   return std::string(names(precision)[static_cast<std::size_t>(precision)]);
 }
 
-MemoryParts parts_of(const ForecastRun& run, const BatchPlan& batch) {
-  return memory_parts(run.facts, run.recipe.parallel.shard, run.planned.micro, batch.micro);
+/// On nodes of `node` devices; 0: all on one.
+MemoryParts parts_of(const ForecastRun& run, const BatchPlan& batch, std::int64_t node) {
+  return memory_parts(run.facts, run.recipe.parallel.shard, run.planned.micro, batch.micro, node);
 }
 
-double bytes_of_device(const ForecastRun& run, const BatchPlan& batch, Mode mode) {
-  return device_bytes(parts_of(run, batch), sharding_of(name_of(mode)), batch.devices);
+double bytes_of_device(const ForecastRun& run, const BatchPlan& batch, Mode mode,
+                       std::int64_t node) {
+  return device_bytes(parts_of(run, batch, node), sharding_of(name_of(mode)), batch.devices);
 }
 
-Work work_of(const ForecastRun& run, const BatchPlan& batch, Mode mode) {
+Work work_of(const ForecastRun& run, const BatchPlan& batch, Mode mode, std::int64_t node) {
   const auto& facts = run.facts;
   const auto& parallel = run.recipe.parallel;
   const auto gradients = static_cast<double>(facts.gradient_bytes);
@@ -77,6 +79,7 @@ Work work_of(const ForecastRun& run, const BatchPlan& batch, Mode mode) {
           : bucket_pieces(wire, static_cast<double>(parallel.ddp.bucket_cap_mb.bytes), 1 << 20);
   work.weight_bytes = gradients / (work.arithmetic == "bf16" || work.arithmetic == "fp16" ? 2 : 1);
   work.update_bytes = 3 * gradients + 2 * static_cast<double>(facts.optimizer_bytes);
+  work.group = parallel.shard.ranks(0, node);
   work.load = run.load;
   return work;
 }
@@ -84,15 +87,15 @@ Work work_of(const ForecastRun& run, const BatchPlan& batch, Mode mode) {
 ForecastRow row_of(const ForecastRun& run, const KnownMachine& machine, const BatchPlan& batch) {
   auto mode = run.recipe.parallel.mode;
   if (is_chosen_by_a_run(mode))
-    mode = mode_with_room(parts_of(run, batch), batch.devices, machine.memory.value);
-  const auto work = work_of(run, batch, mode);
+    mode = mode_with_room(parts_of(run, batch, machine.node), batch.devices, machine.memory.value);
+  const auto work = work_of(run, batch, mode, machine.node);
   const auto step = forecast_step(machine, work, batch.devices, sample_seconds(machine, work));
   return {batch,
           step.seconds,
           step.compute,
           step.share(step.network + step.jitter),
           step.share(step.loader),
-          bytes_of_device(run, batch, mode),
+          bytes_of_device(run, batch, mode, machine.node),
           mode};
 }
 
@@ -109,7 +112,7 @@ ForecastRow row_of(const ForecastRun& run, const std::vector<MeasuredStep>& meas
           step.passes + step.update,
           step.communication / seconds,
           step.loader / seconds,
-          bytes_of_device(run, batch, run.recipe.parallel.mode),
+          bytes_of_device(run, batch, run.recipe.parallel.mode, 0),
           run.recipe.parallel.mode};
 }
 
@@ -163,8 +166,7 @@ std::vector<DeviceRate> rates(const ForecastRun& run, RowOf row_of_batch) {
 }
 
 std::string checkpoint_text(const ForecastRun& run) {
-  const auto parts =
-      memory_parts(run.facts, run.recipe.parallel.shard, run.planned.micro, run.planned.micro);
+  const auto parts = parts_of(run, run.planned, 0);
   return fmt::format(
       "a checkpoint of {} takes at least {} to write, by one process",
       format_bytes(static_cast<std::int64_t>(parts.weights + parts.optimizer + parts.average)),

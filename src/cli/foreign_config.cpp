@@ -181,10 +181,8 @@ struct SharedRules {
     if (name == "no_shard" || name == "3") return mode("ddp");
     if (name != "hybrid_shard" && name != "4" && name != "hybrid_shard_zero2" && name != "5")
       return false;
-    mode(name == "hybrid_shard" || name == "4" ? "fsdp" : "zero2");
-    reader.leave("parallel.shard.group",
-                 "write how many GPUs a node has, to share among them alone");
-    return true;
+    const bool weights_too = name == "hybrid_shard" || name == "4";
+    return mode(weights_too ? "fsdp" : "zero2") && reader.set("parallel.shard.group", "node");
   }
 
   /// Of fsdp_version 2 a truth, of version 1 what fsdp_sharding_strategy is there.

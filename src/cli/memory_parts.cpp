@@ -8,7 +8,7 @@
 namespace ddptrain {
 
 MemoryParts memory_parts(const ModelFacts& facts, const ShardSpec& shard, std::int64_t known,
-                         std::int64_t micro) {
+                         std::int64_t micro, std::int64_t node) {
   MemoryParts parts{.weights = static_cast<double>(facts.weight_bytes),
                     .gradients = static_cast<double>(facts.gradient_bytes),
                     .optimizer = static_cast<double>(facts.optimizer_bytes),
@@ -17,6 +17,7 @@ MemoryParts memory_parts(const ModelFacts& facts, const ShardSpec& shard, std::i
   parts.rest = static_cast<double>(facts.step.most) - parts.weights - parts.gradients -
                parts.optimizer - parts.average - activations;
   parts.activations = activations * static_cast<double>(micro) / static_cast<double>(known);
+  parts.group = shard.ranks(0, node);
   parts.whole_gradients = shard.reduce == ShardReduce::last;
   if (shard.offload == Offload::optimizer) {
     parts.buffer = static_cast<double>(kStateBuffer);

@@ -10,9 +10,10 @@
 
 namespace ddptrain {
 
-/// Of micro-batches of `micro` samples, where the facts are of `known`.
+/// Of micro-batches of `micro` samples, where the facts are of `known`, on nodes of `node` devices
+/// (0: all on one).
 MemoryParts memory_parts(const ModelFacts& facts, const ShardSpec& shard, std::int64_t known,
-                         std::int64_t micro);
+                         std::int64_t micro, std::int64_t node);
 
 /// What `parallel.mode: auto` comes to on `devices` that have so many bytes each: the first of the
 /// modes of ranks in which a step leaves room there, else the one that needs least.

@@ -247,6 +247,16 @@ class Plan {
     print_memory(facts);
   }
 
+  /// Devices of a node: of the machine that is asked for, else as the recipe divides them; 0: all.
+  std::int64_t node() const {
+    if (const auto* machine = find_machine(machine_name(arguments_))) return machine->node;
+    return batch_.devices / recipe_.parallel.nodes.value.value_or(1);
+  }
+
+  MemoryParts parts_of(const ModelFacts& facts) const {
+    return memory_parts(facts, recipe_.parallel.shard, batch_.micro, batch_.micro, node());
+  }
+
   void print_memory(const ModelFacts& facts) const {
     const auto part = [](const char* name, std::int64_t bytes) {
       return bytes > 0 ? std::string(", ") + name + " " + format_bytes(bytes) : "";
@@ -262,14 +272,11 @@ class Plan {
                      part("logits", facts.step.logits)));
     print_offloaded(facts);
     if (has_ranks(recipe_.parallel.mode) && batch_.devices > 1)
-      line(
-          "modes",
-          fmt::format(
-              "the most on each of {} devices by 'parallel.mode': {}{}", batch_.devices,
-              memory_of_modes(
-                  memory_parts(facts, recipe_.parallel.shard, batch_.micro, batch_.micro),
-                  batch_.devices),
-              is_chosen_by_a_run(recipe_.parallel.mode) ? "; auto takes the first that fits" : ""));
+      line("modes", fmt::format("the most on each of {} devices by 'parallel.mode': {}{}",
+                                batch_.devices, memory_of_modes(parts_of(facts), batch_.devices),
+                                is_chosen_by_a_run(recipe_.parallel.mode)
+                                    ? "; auto takes the first that fits"
+                                    : ""));
     if (const auto& other = facts.recomputed)
       line("recompute",
            fmt::format("'train.recompute: blocks' would need {} at most, activations {}",
@@ -279,7 +286,7 @@ class Plan {
 
   void print_offloaded(const ModelFacts& facts) const {
     const auto& parallel = recipe_.parallel;
-    const auto parts = memory_parts(facts, parallel.shard, batch_.micro, batch_.micro);
+    const auto parts = parts_of(facts);
     const auto sharding = sharding_of(name_of(parallel.mode));
     const auto bytes = [](double number) {
       return format_bytes(static_cast<std::int64_t>(number));

@@ -106,7 +106,7 @@ Node Completion::component(const Node& node, const std::string& kind) const {
 
 Node Completion::value(const Node& node, const Shape& shape) const {
   if (node.is_null()) return node;
-  if (shape.automatic && node.is_scalar() && node.text == "auto") return node;
+  if (is_in_place(node, shape)) return node;
   Node result = node;
   switch (shape.kind) {
     case Shape::Kind::component:

@@ -80,6 +80,13 @@ bool Decode::present(bool) { return !at_.back()->is_null(); }
 
 bool Decode::given(bool) { return !(at_.back()->is_scalar() && at_.back()->text == "auto"); }
 
+std::optional<int> Decode::worded(std::optional<int>, std::span<const std::string_view> words) {
+  if (!at_.back()->is_scalar()) return {};
+  const auto found = std::find(words.begin(), words.end(), at_.back()->text);
+  if (found == words.end()) return {};
+  return static_cast<int>(found - words.begin());
+}
+
 std::size_t Decode::begin_list(std::size_t) {
   DDP_CHECK(at_.back()->is_list(), "an unchecked tree: not a list");
   at_.push_back(nullptr);  // the item under way

@@ -30,6 +30,8 @@ class Decode final : public Fields {
   void word(int& index, std::span<const std::string_view> words) override;
   bool present(bool now) override;
   bool given(bool now) override;
+  std::optional<int> worded(std::optional<int> now,
+                            std::span<const std::string_view> words) override;
   std::size_t begin_list(std::size_t now) override;
   void item(std::size_t index) override;
   void end_list() override;

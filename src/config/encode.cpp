@@ -35,6 +35,11 @@ class Encode final : public Fields {
     if (!now) put(Node::scalar("auto"));
     return now;
   }
+  std::optional<int> worded(std::optional<int> now,
+                            std::span<const std::string_view> words) override {
+    if (now) put(Node::scalar(std::string(words[static_cast<std::size_t>(*now)])));
+    return now;
+  }
   std::size_t begin_list(std::size_t now) override {
     put(Node::list());
     at_.push_back(nullptr);

@@ -115,6 +115,10 @@ class Fields {
   /// says whether there is to be one.
   virtual bool present(bool now) = 0;
   virtual bool given(bool now) = 0;
+  /// A WordOr: given the index of its word now, or nothing where it has a value, says the same of
+  /// what it is to be.
+  virtual std::optional<int> worded(std::optional<int> now,
+                                    std::span<const std::string_view> words) = 0;
   virtual std::size_t begin_list(std::size_t now) = 0;
   virtual void item(std::size_t index) = 0;
   virtual void end_list() = 0;
@@ -156,6 +160,18 @@ class Fields {
     if (!given(v.value.has_value())) return v.value.reset();
     if (!v.value) v.value.emplace();
     value(*v.value);
+  }
+
+  template <Word W, class T>
+  void value(WordOr<W, T>& v) {
+    std::optional<int> now;
+    if (const auto* word = v.word()) now = static_cast<int>(*word);
+    if (const auto index = worded(now, names(W{}))) {
+      v = static_cast<W>(*index);
+      return;
+    }
+    if (!v.value()) v = T{};
+    value(std::get<T>(v.is));
   }
 
   template <class T>

@@ -113,7 +113,7 @@ std::string type_text(const Shape& shape) {
   if (!shape.unit.empty()) text += " (" + shape.unit + ")";
   text += range_text(shape) + items_text(shape);
   if (shape.nullable) text += ", or null";
-  if (shape.automatic) text += ", or auto";
+  for (const auto& word : words_in_place(shape)) text += ", or " + word;
   return text;
 }
 

@@ -34,6 +34,8 @@ class ShapeVisitor final : public Fields {
     return true;
   }
   void end() override {
+    if (const auto word = at_.back().word)
+      shape().initial = Node::scalar(shape().words[static_cast<std::size_t>(*word)]);
     if (at_.back().automatic) shape().initial = Node::scalar("auto");
     if (at_.back().absent) shape().initial = {};
     at_.pop_back();
@@ -60,6 +62,12 @@ class ShapeVisitor final : public Fields {
   bool given(bool now) override {
     at_.back().automatic = !now;
     return shape().automatic = true;
+  }
+  std::optional<int> worded(std::optional<int> now,
+                            std::span<const std::string_view> words) override {
+    shape().words.assign(words.begin(), words.end());
+    if (now) at_.back().word = *now;
+    return {};
   }
   std::size_t begin_list(std::size_t now) override {
     descend(Shape::Kind::list, Node::list(), now);
@@ -92,6 +100,7 @@ class ShapeVisitor final : public Fields {
     Shape* shape;  // a parent gets no child while one of its own is open
     bool absent = false;
     bool automatic = false;
+    std::optional<int> word = {};  // in place of a value
     bool item = false;
   };
 
@@ -140,6 +149,20 @@ void take_items(Shape& shape, const Node& encoded) {
 }
 
 }  // namespace
+
+std::vector<std::string> words_in_place(const Shape& shape) {
+  std::vector<std::string> words;
+  if (shape.kind != Shape::Kind::word) words = shape.words;
+  if (shape.automatic) words.emplace_back("auto");
+  return words;
+}
+
+bool is_in_place(const Node& node, const Shape& shape) {
+  if (!node.is_scalar()) return false;
+  if (shape.automatic && node.text == "auto") return true;
+  return shape.kind != Shape::Kind::word &&
+         std::ranges::find(shape.words, node.text) != shape.words.end();
+}
 
 Shape shape_of(const std::function<void(Fields&)>& fields) {
   Shape root;

@@ -54,7 +54,7 @@ struct Shape {
   bool odd = false;
   std::int64_t multiple_of = 1;
   bool in_steps = false;
-  std::vector<std::string> words;  // of a word
+  std::vector<std::string> words;  // of a word; of other kinds those allowed in a value's place
   std::string shorthand;           // of a record: the key that a scalar (or list) stands for
   std::string list_shorthand;      // of a record: the key that a list stands for, where it differs
   std::string component;           // the kind of component, "optimizer"
@@ -62,6 +62,11 @@ struct Shape {
   std::vector<Constraint> constraints;  // of a record
   Node initial;
 };
+
+/// Words that may stand in place of a value of its kind: "node", then "auto" where it is allowed.
+std::vector<std::string> words_in_place(const Shape& shape);
+/// Whether a node is one of them.
+bool is_in_place(const Node& node, const Shape& shape);
 
 /// The shape of an options struct, by visiting a fresh one.
 Shape shape_of(const std::function<void(Fields&)>& fields);

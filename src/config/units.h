@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <variant>
 
 #include "config/node.h"
 
@@ -42,6 +43,18 @@ struct Auto {
   Auto() = default;
   Auto(T given) : value(std::move(given)) {}  // NOLINT: reads as the value
   bool automatic() const { return !value.has_value(); }
+};
+
+/// A word of a closed set (an enum, see config/fields.h) or a value: `node` or 8.
+template <class W, class T>
+struct WordOr {
+  std::variant<T, W> is;
+  WordOr() = default;
+  WordOr(T value) : is(std::move(value)) {}  // NOLINT: reads as the value
+  WordOr(W word) : is(word) {}               // NOLINT: reads as the word
+  const T* value() const { return std::get_if<T>(&is); }
+  const W* word() const { return std::get_if<W>(&is); }
+  bool operator==(const WordOr&) const = default;
 };
 
 /// Reads a value from a scalar; on failure says why ("write '5 epochs' or '5 steps'") in `why`.

@@ -4,6 +4,7 @@
 #include <c10/util/Logging.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "accelerator/accelerator.h"
@@ -40,10 +41,10 @@ void silence_c10d() {
     FLAGS_caffe2_log_level = static_cast<int>(c10::GLOG_FATAL);
 }
 
-/// Ranks next to each other have a model together.
+/// Ranks next to each other, `size` of them, have a model together.
 void connect_groups(const Store& store, BackendOptions backend, const JoinOptions& options,
-                    World& world) {
-  const int size = options.shard_group, part = world.rank % size, group = world.rank / size;
+                    int size, World& world) {
+  const int part = world.rank % size, group = world.rank / size;
   if (world.size % size != 0)
     throw Error(Exit::recipe, Option{"parallel.shard.group"},
                 fmt::format("{} ranks cannot be divided into groups of {}", world.size, size));
@@ -68,6 +69,28 @@ bool has_even_nodes(const Topology& topology, Group& control) {
   return all[2] == 0 && all[0] == world * own && all[1] == world * own * own;
 }
 
+/// All ranks call it together.
+[[noreturn]] void refuse_uneven_nodes(const Topology& topology, Group& control) {
+  const auto counts = gather_text(control, std::to_string(topology.local_world));
+  const auto other = std::ranges::find_if(
+      counts, [&](const std::string& count) { return count != counts.front(); });
+  const std::string needs = "'node' needs nodes with as many ranks each, next to each other";
+  if (other == counts.end())
+    throw Error(Exit::recipe, Option{"parallel.shard.group"},
+                needs + "; here ranks that follow each other are on different nodes");
+  throw Error(Exit::recipe, Option{"parallel.shard.group"},
+              fmt::format("{}; that of rank 0 has {}, that of rank {} has {}", needs,
+                          counts.front(), other - counts.begin(), *other));
+}
+
+/// Ranks of a group (JoinOptions). All ranks call it together.
+int shard_group_size(const Topology& topology, const JoinOptions& options, Group& control) {
+  if (options.shard_group == 0) return topology.world;
+  if (options.shard_group != kRanksOfNode) return options.shard_group;
+  if (!has_even_nodes(topology, control)) refuse_uneven_nodes(topology, control);
+  return topology.local_world;
+}
+
 /// Sums over several nodes are those of nodes.
 NodeGroups connect_nodes(const Store& store, BackendOptions backend, const JoinOptions& options,
                          const Topology& topology) {
@@ -89,8 +112,8 @@ void connect_all(const Store& store, const BackendOptions& backend, const JoinOp
   world.gradients = device_group(store, backend, "gradients", options);
   if (options.statistics) world.statistics = device_group(store, backend, "statistics", options);
   if (options.accelerator) world.saving = gloo_group(store, backend, "saving");
-  if (options.shard_group > 0 && options.shard_group < topology.world)
-    connect_groups(store, backend, options, world);
+  if (const int size = shard_group_size(topology, options, *world.control); size < topology.world)
+    connect_groups(store, backend, options, size, world);
   if (options.ordered_sums) {
     const bool nodes = topology.local_world < topology.world &&
                        has_even_nodes(topology, *world.control) && topology.local_world > 1;

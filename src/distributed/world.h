@@ -38,6 +38,9 @@ struct World {
   std::optional<std::chrono::milliseconds> step_limit = {};
 };
 
+/// JoinOptions::shard_group: as many as each node has, next to each other.
+inline constexpr int kRanksOfNode = -1;
+
 struct JoinOptions {
   const Accelerator* accelerator = nullptr;  // null: on the CPU
   int device = 0;                            // this rank's
@@ -47,8 +50,10 @@ struct JoinOptions {
   /// A launcher ends ranks that hang: collectives wait for as long as they are let. Their clocks
   /// would run on while all ranks are suspended (Ctrl-Z), the launcher's do not.
   bool supervised = false;
-  bool ordered_sums = false;    // of gradients (make_ordered_group)
-  int shard_group = 0;          // ranks that have a model together; 0: all
+  bool ordered_sums = false;  // of gradients (make_ordered_group)
+  /// Ranks that have a model together: 0: all; kRanksOfNode: those of a node. An Error
+  /// (Exit::recipe) where the ranks are not groups of so many.
+  int shard_group = 0;
   bool connects_alone = false;  // a world of one has groups of the device too
 };
 

@@ -59,4 +59,14 @@ double reduce_seconds(const KnownMachine& machine, std::int64_t devices, double 
   return latency(machine, devices) + 2 * (n - 1) / n * bytes / ring_rate(machine, devices);
 }
 
+double replica_seconds(const KnownMachine& machine, std::int64_t devices, std::int64_t group,
+                       double bytes) {
+  if (devices <= group) return 0;
+  const auto n = static_cast<double>(devices) / static_cast<double>(group);
+  const auto nodes = nodes_of(machine, devices);
+  const double cards = machine.network.value * reached_of_network(static_cast<double>(nodes));
+  const double rate = nodes <= 1 ? machine.link.value : std::min(machine.link.value, cards);
+  return latency(machine, devices) + 2 * (n - 1) / n * bytes / rate;
+}
+
 }  // namespace ddptrain

@@ -24,4 +24,9 @@ double gather_seconds(const KnownMachine& machine, std::int64_t devices, double 
 /// Of an all-reduce, which is one of each: 2 (n - 1) / n (Patarasuk and Yuan 2009).
 double reduce_seconds(const KnownMachine& machine, std::int64_t devices, double bytes);
 
+/// Of an all-reduce among the devices that have the same place in each group of `group` devices, of
+/// `bytes` each, while those of the other places do the same. 0 with one group.
+double replica_seconds(const KnownMachine& machine, std::int64_t devices, std::int64_t group,
+                       double bytes);
+
 }  // namespace ddptrain

@@ -4,8 +4,19 @@
 
 namespace ddptrain {
 
+namespace {
+
+/// Those that share a model.
+double sharing_devices(const MemoryParts& parts, Sharding sharding, std::int64_t devices) {
+  const bool grouped = sharding >= Sharding::gradients && parts.group > 0;
+  return static_cast<double>(
+      std::max<std::int64_t>(grouped ? std::min(parts.group, devices) : devices, 1));
+}
+
+}  // namespace
+
 double device_bytes(const MemoryParts& parts, Sharding sharding, std::int64_t devices) {
-  const auto n = static_cast<double>(std::max<std::int64_t>(devices, 1));
+  const auto n = sharing_devices(parts, sharding, devices);
   const auto cut = [&](double bytes) { return sharding == Sharding::none ? bytes : bytes / n; };
   const double slots = 2 * parts.block;
   const double in_blocks = 1 - parts.root;
@@ -24,7 +35,7 @@ double device_bytes(const MemoryParts& parts, Sharding sharding, std::int64_t de
 
 double host_bytes(const MemoryParts& parts, Sharding sharding, std::int64_t devices) {
   if (parts.buffer == 0 || sharding == Sharding::none) return 0;
-  return parts.optimizer / static_cast<double>(std::max<std::int64_t>(devices, 1));
+  return parts.optimizer / sharing_devices(parts, sharding, devices);
 }
 
 bool leaves_room(double bytes, double all) { return bytes <= 0.9 * all; }

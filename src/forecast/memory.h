@@ -15,6 +15,7 @@ struct MemoryParts {
   // Of weights and gradients: the share of parameters that are in no block, that of the largest
   // block, and that of those in blocks which travel in half as many bytes.
   double root = 1, block = 0, cast = 0;
+  std::int64_t group = 0;        // devices among which gradients and weights are sharded; 0: all
   bool whole_gradients = false;  // of all blocks, where they are sharded: summed over ranks last
   // Where the optimizer's state is offloaded: bytes at most of each of two buffers, and what must
   // be in one at once.
@@ -25,7 +26,9 @@ struct MemoryParts {
 /// ZeRO, figure 1). Sharded weights are whole where they are in no block, gradients likewise in a
 /// buffer, and two more buffers have room for the largest block (distributed/sharding/units.h).
 /// Where only gradients are sharded, a device has a slice of its own of weights that travel in
-/// another type. Of state that is offloaded a device has two buffers (optim/state_stream.h).
+/// another type. In modes that
+/// shard gradients, those of a group share. Of state that is offloaded a device has two buffers
+/// (optim/state_stream.h).
 double device_bytes(const MemoryParts& parts, Sharding sharding, std::int64_t devices);
 
 /// Whether a tenth of a device's memory of `all` bytes stays free, which is what nothing here

@@ -30,6 +30,8 @@ class StepModel {
     forward_ = work.micro * sample / passes;
     backward_ = work.micro * sample - forward_;
     wire_ = std::accumulate(work.pieces.begin(), work.pieces.end(), 0.0);
+    const bool grouped = work.sharding >= Sharding::gradients && work.group > 0;
+    sharing_ = grouped ? std::min(work.group, devices) : devices;
   }
 
   StepForecast forecast() const {
@@ -83,13 +85,22 @@ class StepModel {
     auto step = gathering();
     step += {(work_.accumulate - 1) * forward_, 0};
     const auto backward = reducing([this](double bytes) { return gather(bytes); });
-    return step += {work_.accumulate * backward.seconds, work_.accumulate * backward.communication};
+    step += {work_.accumulate * backward.seconds, work_.accumulate * backward.communication};
+    return step += among_groups();
   }
 
   Pass sharded_weights() const {
     auto micro = gathering();
     micro += gathering_and_reducing();
-    return {work_.accumulate * micro.seconds, work_.accumulate * micro.communication};
+    Pass step{work_.accumulate * micro.seconds, work_.accumulate * micro.communication};
+    return step += among_groups();
+  }
+
+  /// Sums of the groups, after the last pass, with nothing to hide it.
+  Pass among_groups() const {
+    const double seconds =
+        replica_seconds(machine_, devices_, sharing_, wire_ / static_cast<double>(sharing_));
+    return {seconds, seconds};
   }
 
   /// A backward pass whose pieces are sent one after another as they are finished.
@@ -133,7 +144,7 @@ class StepModel {
     return pass += {last, last};
   }
 
-  double gather(double bytes) const { return gather_seconds(machine_, devices_, bytes); }
+  double gather(double bytes) const { return gather_seconds(machine_, sharing_, bytes); }
   double part(double seconds, double piece) const {
     return wire_ > 0 ? seconds * piece / wire_ : 0;
   }
@@ -156,7 +167,7 @@ class StepModel {
   }
 
   double update_seconds() const {
-    const double parts = work_.sharding == Sharding::none ? 1 : static_cast<double>(devices_);
+    const double parts = work_.sharding == Sharding::none ? 1 : static_cast<double>(sharing_);
     return work_.update_bytes / parts / machine_.bandwidth.value;
   }
 
@@ -165,6 +176,7 @@ class StepModel {
   const KnownMachine& machine_;
   const Work& work_;
   std::int64_t devices_;
+  std::int64_t sharing_ = 1;           // that have a model together
   double forward_ = 0, backward_ = 0;  // seconds of a micro-batch
   double wire_ = 0;
 };

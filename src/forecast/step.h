@@ -30,6 +30,7 @@ struct Work {
       {};                   // bytes of gradients on the wire, as the backward pass finishes them
   double weight_bytes = 0;  // on the wire, of all pieces
   double update_bytes = 0;  // that the optimizer reads and writes
+  std::int64_t group = 0;   // devices that share gradients and weights; 0: all
   double fixed = 0;         // seconds of a step whatever its batch
   double load = 0;          // seconds of a CPU core for a sample
   Sharding sharding = Sharding::none;

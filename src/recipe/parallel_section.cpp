@@ -10,6 +10,11 @@ std::span<const std::string_view> names(Offload) {
   return words;
 }
 
+std::span<const std::string_view> names(RanksOf) {
+  static constexpr std::array<std::string_view, 1> words{"node"};
+  return words;
+}
+
 void Devices::fields(Fields& f) {
   f("count", count, {.doc = "How many devices; on the CPU, ranks or replicas.", .min = 1});
   f("ids", ids, {.doc = "Which CUDA devices; empty means the first ones.", .min = 0});

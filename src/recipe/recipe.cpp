@@ -228,10 +228,15 @@ void DdpSpec::fields(Fields& f) {
   f("comm", comm, {.doc = "How gradients travel between ranks."});
 }
 
+std::int64_t ShardSpec::ranks(std::int64_t all, std::int64_t on_node) const {
+  if (group.automatic()) return all;
+  return by_node() ? on_node : *group.value->value();
+}
+
 void ShardSpec::fields(Fields& f) {
   f("group", group,
-    {.doc = "Ranks that have a model together; auto: all ranks. With fewer, such as those of a "
-            "node, each group has a whole model, and groups exchange gradients alone.",
+    {.doc = "Ranks that have a model together; node: those of a node, auto: all. With fewer than "
+            "all, each group has a whole model, and groups exchange gradients alone.",
      .min = 1,
      .unit = "ranks"});
   f("reduce", reduce,

@@ -165,12 +165,20 @@ constexpr std::int64_t kStateBuffer = std::int64_t{32} << 20;
 constexpr const char* kNothingToOffload =
     "this run is on the CPU, whose memory is the host's; without 'offload' it trains the same";
 
+/// A number of ranks that only the ranks' places say.
+enum class RanksOf { node };
+std::span<const std::string_view> names(RanksOf);
+
 /// Among how many ranks zero2 and fsdp share what each rank has a part of.
 struct ShardSpec {
-  Auto<std::int64_t> group;  // auto: all; else groups of so many ranks have the same
+  /// auto: all; else groups of so many ranks have the same, node: as many as a node has.
+  Auto<WordOr<RanksOf, std::int64_t>> group;
   ShardReduce reduce = ShardReduce::each;
   Offload offload = Offload::none;
   static constexpr std::string_view shorthand = "group";
+  bool by_node() const { return group.value && group.value->word(); }
+  /// Ranks of a group, of `all`, of which each node has `on_node`.
+  std::int64_t ranks(std::int64_t all, std::int64_t on_node) const;
   void fields(Fields& f);
 };
 

@@ -79,8 +79,10 @@ TEST(ForeignConfig, ReadsEveryShardingStrategy) {
   EXPECT_EQ(keys("FULL_SHARD"), "fsdp ");
   EXPECT_EQ(keys("2"), "zero2 ");
   EXPECT_EQ(keys("NO_SHARD"), "ddp ");
-  EXPECT_EQ(keys("HYBRID_SHARD"), "fsdp ");
-  EXPECT_EQ(keys("HYBRID_SHARD_ZERO2"), "zero2 ");
+  EXPECT_EQ(keys("HYBRID_SHARD"), "fsdp node");
+  EXPECT_EQ(keys("HYBRID_SHARD_ZERO2"), "zero2 node");
+  EXPECT_EQ(keys("4"), "fsdp node");
+  EXPECT_EQ(keys("5"), "zero2 node");
   EXPECT_EQ(keys("SOME_SHARD"), " ");
 }
 

@@ -125,6 +125,53 @@ TEST(Join, RanksThatOthersStartedMeetAtAnAddress) {
   EXPECT_EQ(messages, (std::vector<std::string>{"", ""}));
 }
 
+/// Four ranks on nodes that have as many each as `on_nodes` lists.
+std::vector<std::string> join_on_nodes(const std::vector<int>& on_nodes, int group,
+                                       const test::Play& play) {
+  const int port = free_port();
+  const auto topology = [&](int rank) {
+    auto made = on_this_node(rank, 4, "");
+    made.address = "127.0.0.1";
+    made.port = port;
+    for (const int on_node : on_nodes) {
+      made.local_world = on_node;
+      if (made.local_rank < on_node) break;
+      made.local_rank -= on_node;
+    }
+    return made;
+  };
+  JoinOptions options;
+  options.shard_group = group;
+  return join_as_threads(4, topology, options, play);
+}
+
+TEST(Join, RanksOfANodeHaveAModelTogether) {
+  const std::vector<std::string> fine(4);
+  for (const int group : {kRanksOfNode, 2})
+    EXPECT_EQ(join_on_nodes({2, 2}, group,
+                            [](World& world) {
+                              auto ranks = at::full({1}, world.rank, at::kFloat);
+                              world.sharing().all_reduce(ranks);
+                              EXPECT_EQ(ranks.item<float>(), world.rank < 2 ? 1 : 5);
+                              ranks = at::full({1}, world.rank, at::kFloat);
+                              world.replica_group->all_reduce(ranks);
+                              EXPECT_EQ(ranks.item<float>(), world.rank % 2 == 0 ? 2 : 4);
+                            }),
+              fine);
+  EXPECT_EQ(
+      join_on_nodes({4}, kRanksOfNode, [](World& world) { EXPECT_EQ(world.shard_group, nullptr); }),
+      fine);
+}
+
+TEST(Join, NodesOfUnequalNumbersHaveNoGroups) {
+  const auto never = [](World&) { ADD_FAILURE(); };
+  EXPECT_EQ(join_on_nodes({3, 1}, kRanksOfNode, never),
+            std::vector<std::string>(
+                4,
+                "parallel.shard.group: 'node' needs nodes with as many ranks each, next to each "
+                "other; that of rank 0 has 3, that of rank 3 has 1"));
+}
+
 TEST(Join, NamesWhoDidNotCome) {
   const Folder folder;
   JoinOptions options;

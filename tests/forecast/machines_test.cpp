@@ -78,6 +78,19 @@ TEST(DeviceBytes, OfWeightsThatTravelInAnotherTypeAreBothTypes) {
   EXPECT_DOUBLE_EQ(device_bytes(parts, Sharding::weights, 4), 10 + 90 / 4. + 2 * 5 / 90. * 50);
 }
 
+// A group of 10 has the bytes of 10 devices, on however many; zero1 has no groups, and fewer
+// devices than a group are one.
+TEST(DeviceBytes, AreSharedAmongTheDevicesOfAGroup) {
+  MemoryParts parts{.weights = 100, .gradients = 100, .optimizer = 60, .root = 0.1, .block = 0.05};
+  const double all = device_bytes(parts, Sharding::weights, 10);
+  parts.group = 10;
+  EXPECT_DOUBLE_EQ(device_bytes(parts, Sharding::weights, 40), all);
+  EXPECT_DOUBLE_EQ(device_bytes(parts, Sharding::optimizer, 40), 200 + 60 / 40.);
+  EXPECT_DOUBLE_EQ(device_bytes(parts, Sharding::gradients, 4), 100 + 45 + 15);
+  parts.buffer = 5;
+  EXPECT_DOUBLE_EQ(host_bytes(parts, Sharding::weights, 40), 6);
+}
+
 // Whole ones and a tenth of their sums.
 TEST(DeviceBytes, OfGradientsThatAreSummedLastAreThoseOfAll) {
   const MemoryParts parts{

@@ -115,6 +115,23 @@ TEST(StepForecast, IsTheNetworkWhereComputingIsFree) {
               2 * (2 * weights + gradients - gather_seconds(machine, 16, 2e8)) + 2 * small, 1e-9);
 }
 
+// Weights and gradients stay in the node, and each device sums its eighth with the other node's.
+TEST(StepForecast, OfGroupsIsThatOfAGroupAndTheirSums) {
+  const auto machine = h100();
+  for (const auto sharding : {Sharding::gradients, Sharding::weights}) {
+    auto work = some_work(sharding);
+    work.update_bytes = 0;
+    const double one = forecast_step(machine, work, 8, 0).seconds - 2 * latency(machine, 8);
+    work.group = 8;
+    EXPECT_NEAR(forecast_step(machine, work, 16, 0).seconds,
+                one + replica_seconds(machine, 16, 8, 4e9 / 8) + 2 * latency(machine, 16), 1e-9);
+  }
+  auto work = some_work(Sharding::optimizer);
+  const double all = forecast_step(machine, work, 16, 0).seconds;
+  work.group = 8;
+  EXPECT_EQ(forecast_step(machine, work, 16, 0).seconds, all);
+}
+
 TEST(StepForecast, WaitsForALoaderThatIsSlower) {
   auto work = some_work(Sharding::none);
   work.load = 1;  // a second of a core: 8 samples on 14 cores

@@ -41,7 +41,7 @@ class Keys {
     if (option.kind == Shape::Kind::boolean) values = {"true", "false"};
     if (option.kind == Shape::Kind::word) values = option.words;
     if (option.kind == Shape::Kind::component) values = component(option.component, name);
-    if (option.automatic) values.push_back("auto");
+    for (const auto& word : words_in_place(option)) values.push_back(word);
     if (option.nullable && !values.empty()) values.push_back("null");
     all.insert({name, values});
     if (option.kind == Shape::Kind::record) options(option, name + ".");

@@ -9,6 +9,7 @@
 #include "config/check/checker.h"
 #include "config/scalar.h"
 #include "config/shape.h"
+#include "config/suggest.h"
 
 namespace ddptrain {
 namespace {
@@ -47,7 +48,7 @@ std::string path_below(const std::string& path, const std::string& key) {
 
 void Checker::value(const Node& node, const Shape& shape, const std::string& path) {
   if (node.is_null() && shape.nullable) return;
-  if (shape.automatic && node.is_scalar() && node.text == "auto") return;
+  if (is_in_place(node, shape)) return;
   switch (shape.kind) {
     case Shape::Kind::record:
       return record(node, shape, path);
@@ -80,10 +81,13 @@ void Checker::report(const std::string& rule, const Place& place, const std::str
 
 void Checker::bad(const Node& node, const Shape& shape, const std::string& path,
                   const std::string& message, const std::string& suggestion) {
-  std::string other = shape.automatic ? "; or write auto" : "";
+  const auto words = words_in_place(shape);
+  std::string other = words.empty() ? "" : "; or write " + join(words, " or ");
   const bool none = shape.nullable && means_null(node);
   if (none) other = "; write null for none";
-  report("bad-value", node.place, path, message + other, none ? "null" : suggestion);
+  auto instead = none ? "null" : suggestion;
+  if (instead.empty() && node.is_scalar()) instead = only_name(nearest_names(node.text, words));
+  report("bad-value", node.place, path, message + other, instead);
 }
 
 /// A list or map where something else belongs.

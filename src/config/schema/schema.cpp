@@ -95,9 +95,12 @@ Json common_definitions() {
 Json bare(const std::string& type, const Shape& shape) {
   Json schema{{"type", {type, "string"}}};
   if (shape.nullable) schema["type"].push_back("null");
-  schema["pattern"] = (shape.automatic ? "^auto$|" : "") + std::string(kReference);
+  const auto words = words_in_place(shape);
+  std::string pattern;
+  for (const auto& word : words) pattern += "^" + word + "$|";
+  schema["pattern"] = pattern + std::string(kReference);
   schema["patternErrorMessage"] = (type == "integer" ? "Not an " : "Not a ") + type +
-                                  (shape.automatic ? "; or write auto." : ".");
+                                  (words.empty() ? "." : "; or write " + join(words, " or ") + ".");
   return schema;
 }
 
@@ -164,7 +167,8 @@ class SchemaWriter {
   }
 
   Json number(const Shape& shape, const std::string& type) {
-    const auto name = type + (shape.nullable ? ".null" : "") + (shape.automatic ? ".auto" : "");
+    auto name = type + (shape.nullable ? ".null" : "");
+    for (const auto& word : words_in_place(shape)) name += "." + word;
     definitions[name] = bare(type, shape);
     Json schema{{"allOf", {reference_to(name)}}};
     if (std::isfinite(shape.min))
@@ -194,7 +198,7 @@ class SchemaWriter {
     }
     const Json own = form(shape, part);
     choices.push_back(own);
-    if (shape.automatic) choices.push_back({{"const", "auto"}});
+    for (const auto& word : words_in_place(shape)) choices.push_back({{"const", word}});
     if (shape.nullable) choices.push_back({{"type", "null"}});
     if (!own.contains("$ref")) choices.push_back(reference_to("reference"));
     return choices.size() == 1 ? choices[0] : Json{{"anyOf", choices}};

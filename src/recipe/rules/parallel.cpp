@@ -134,12 +134,13 @@ void shards_are_of_units(const RuleContext& rule) {
 
 void groups_divide_the_ranks(const RuleContext& rule) {
   const auto& parallel = rule.recipe.parallel;
-  const auto group = parallel.shard.group.value;
+  if (parallel.shard.group.automatic() || parallel.shard.by_node()) return;
+  const auto group = *parallel.shard.group.value->value();
   const auto ids = std::ssize(parallel.devices.ids);
   const auto devices = ids > 0 ? ids : parallel.devices.count.value.value_or(0);
-  if (group && devices > 0 && devices % *group != 0)
+  if (devices % group != 0)
     rule.error("parallel.shard.group",
-               fmt::format("{} ranks cannot be divided into groups of {}", devices, *group));
+               fmt::format("{} ranks cannot be divided into groups of {}", devices, group));
 }
 
 void sums_have_ranks(const RuleContext& rule) {

@@ -86,7 +86,7 @@ Candidates modes_that_may_fit(const Training& t, const Recipe& recipe, const Eng
   const auto memory = memory_of_ranks(t);
   if (!memory) return {{modes_of_ranks().front()}, {}};
   const auto parts = state_parts(recipe, maker.model);
-  const auto sharing = recipe.parallel.shard.group.value.value_or(t.world->size);
+  const auto sharing = t.world->sharing().size();
   Candidates found{modes_within(parts, sharing, static_cast<double>(*memory)), {}};
   const auto needs = needs_before(found.modes.front(), parts, sharing);
   if (!needs.empty())

@@ -11,6 +11,7 @@
 #include "accelerator/accelerator.h"
 #include "accelerator/devices.h"
 #include "base/output/log.h"
+#include "base/text.h"
 #include "launch/affinity.h"
 #include "launch/signals.h"
 
@@ -19,6 +20,14 @@ namespace {
 
 std::chrono::milliseconds milliseconds(const Duration& duration) {
   return std::chrono::milliseconds(std::llround(duration.count * 1000));
+}
+
+void log_groups(const ShardSpec& shard, const World& world) {
+  if (!shard.by_node() || world.rank != 0) return;
+  const int size = world.sharing().size();
+  log::info("parallel.shard.group node: " + (size < world.size
+                                                 ? "groups of " + plural(size, "rank")
+                                                 : "all ranks, which are on one node"));
 }
 
 }  // namespace
@@ -63,13 +72,15 @@ World join_world(const Recipe& recipe, const Placement& placement, const Topolog
   }
   options.statistics = recipe.parallel.sync_bn.value.value_or(false);
   options.ordered_sums = recipe.parallel.sums == Sums::ordered;
-  options.shard_group = static_cast<int>(recipe.parallel.shard.group.value.value_or(0));
+  options.shard_group = static_cast<int>(recipe.parallel.shard.ranks(0, kRanksOfNode));
   options.start = milliseconds(recipe.parallel.timeout.start);
   options.step = milliseconds(recipe.parallel.timeout.step);
   options.supervised = topology.address.empty() && !topology.store.empty();
   std::optional<EndsAtOnce> waiting;  // a launcher ends its own ranks, a rank alone waits for none
   if (topology.world > 1 && !options.supervised) waiting.emplace();
-  return join(topology, options);
+  auto world = join(topology, options);
+  log_groups(recipe.parallel.shard, world);
+  return world;
 }
 
 }  // namespace ddptrain

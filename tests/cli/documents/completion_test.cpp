@@ -111,6 +111,9 @@ TEST_P(Completion, KeysOfOverrides) {
                           value("parallel.mode", "dp"), value("parallel.mode", "fsdp"),
                           value("parallel.mode", "none"), value("parallel.mode", "zero1"),
                           value("parallel.mode", "zero2")));
+  EXPECT_THAT(
+      after("ddptrain run one.yaml parallel.shard.group="),
+      ElementsAre(value("parallel.shard.group", "auto"), value("parallel.shard.group", "node")));
   EXPECT_THAT(after("ddptrain run one.yaml train.clip="), Contains(value("train.clip", "norm")));
 }
 

@@ -40,6 +40,9 @@ TEST(Describe, AKeyOfRecipes) {
                         "      Samples per device and forward pass; auto takes what global and "
                         "accumulate leave, halved until it fits where a CUDA device has no memory "
                         "for it.\n\nexample:\n  batch: {micro: 1}\n"));
+  EXPECT_THAT(
+      described({"parallel.shard.group"}),
+      HasSubstr("  group  (integer (ranks), at least 1, or node, or auto; default auto)\n"));
   EXPECT_THAT(described({"train"}), HasSubstr("  precision  (fp64 | fp32 | tf32 | bf16 | "
                                               "fp16, or auto; default fp32)\n"));
   EXPECT_THAT(described({"data.transforms.train[normalize].preset"}),

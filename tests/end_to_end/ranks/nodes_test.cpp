@@ -72,6 +72,39 @@ TEST(Nodes, OfTheRecipeMeetAtItsRendezvous) {
   EXPECT_THAT(read(folder / "runs/small/001/run.json"), testing::HasSubstr("\"ranks\": 4"));
 }
 
+// Two nodes of two ranks, whose groups are those of `group: 2`; a run on one node has none, and
+// resumes what they saved.
+TEST(Nodes, AreGroupsThatHaveAModelTogether) {
+  const Folder folder;
+  write(folder / "small.yaml", small_recipe());
+  const Words words{"run",
+                    "small.yaml",
+                    "train.duration=4 steps",
+                    "checkpoint.every=2 steps",
+                    "train.threads=1",
+                    "parallel={mode: fsdp, devices: 4, rendezvous: 127.0.0.1:29564}"};
+  const auto on_nodes = with_words(words, {"--nodes", "2", "parallel.shard.group=node"});
+  Program first(with_words(on_nodes, {"--node-rank", "0"}), folder.path(), environment());
+  Program second(with_words(on_nodes, {"--node-rank", "1"}), folder.path(), environment());
+  const auto a = first.wait(), b = second.wait();
+  ASSERT_EQ(a.code, 0) << a.err;
+  EXPECT_EQ(b.code, 0) << b.err;
+  EXPECT_THAT(a.err, testing::HasSubstr("parallel.shard.group node: groups of 2 ranks\n"));
+  EXPECT_THAT(read(folder / "runs/small/001/recipe.yaml"), testing::HasSubstr("group: node"));
+  ASSERT_EQ(run(with_words(words, {"~parallel.rendezvous", "parallel.shard.group=2"}),
+                folder.path(), environment())
+                .code,
+            0);
+  EXPECT_TRUE(read(folder / "runs/small/001/checkpoints/step-00000004/model.safetensors") ==
+              read(folder / "runs/small/002/checkpoints/step-00000004/model.safetensors"));
+  const auto resumed = run({"resume", "runs/small/001", "--checkpoint", "step-00000002", "--nodes",
+                            "1", "parallel.devices=2"},
+                           folder.path(), environment());
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_THAT(resumed.err,
+              testing::HasSubstr("parallel.shard.group node: all ranks, which are on one node\n"));
+}
+
 TEST(Nodes, WithoutTheirRankAreRefused) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe());
