@@ -1,0 +1,5 @@
+"""python -m ddptrain: the program."""
+
+from ._program import main
+
+main()
