@@ -1,5 +1,5 @@
 # Two commands for a fresh machine, `make quickstart` and `make test`; a few short ones for every day.
-.PHONY: quickstart test test-all verify-shipped setup setup-cuda build checker configure generate docs screenshot format tidy sanitize fuzz bench install package gpu-check gpu-bundle clean
+.PHONY: quickstart test test-all verify-shipped setup setup-cuda build checker configure generate docs screenshot format tidy sanitize fuzz bench install package wheel gpu-check gpu-bundle clean
 
 BUILD ?= build
 JOBS ?= $(shell nproc)
@@ -50,6 +50,9 @@ install: build             ## a tree that may be moved to any machine with this 
 
 package: build             ## that tree as a tarball
 	scripts/package $(BUILD)
+
+wheel: build checker       ## the wheels ddptrain and ddptrain-check, in $(BUILD)/wheels
+	scripts/wheel $(BUILD) --checker build-checker
 
 gpu-check: configure       ## checks on a machine with an NVIDIA GPU (docs/gpu.md); SLOT=3 runs one slot, DEVICE=simulated needs no GPU
 	ninja -C $(BUILD) -j $(JOBS) ddptrain test_gpu
