@@ -75,7 +75,7 @@ def with_places(lines, cell):
     for line in lines:
         match = _PLACE.match(line)
         if not match:
-            shown.append(line)
+            shown.append(re.sub("^-: ", "cell: ", line))
             continue
         number, column = int(match.group(1)), int(match.group(2))
         shown.append(f"cell:{number}:{column}: {line[match.end():]}")

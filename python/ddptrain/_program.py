@@ -72,11 +72,12 @@ def problem_of(torch):
 def choose_torch(folders):
     """The folder to load; raises TorchProblem. The loader takes the one next to the package whatever comes later."""
     wanted = minor(_build.TORCH)
-    remedy = f"{sys.executable or 'python3'} -m pip install 'torch=={wanted}.*'"
+    site = os.path.dirname(PACKAGE)
+    target = "" if os.path.basename(site) in ("site-packages", "dist-packages") else f"--target {site} "
+    remedy = f"{sys.executable or 'python3'} -m pip install {target}'torch=={wanted}.*'"
     if not folders:
         raise TorchProblem(f"torch is missing: ddptrain {_build.VERSION} needs torch {wanted}; {remedy}")
-    next_to_it = os.path.join(os.path.dirname(PACKAGE), "torch")
-    choice = folders[:1] if folders[0] == os.path.realpath(next_to_it) else folders
+    choice = folders[:1] if folders[0] == os.path.realpath(os.path.join(site, "torch")) else folders
     for folder in choice:
         if not problem_of(folder):
             return folder

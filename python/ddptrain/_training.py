@@ -64,8 +64,8 @@ class Training:
                                          env=_program.environment(), text=True, encoding="utf-8", errors="replace",
                                          start_new_session=True,
                                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        self._readers = [threading.Thread(target=self._read, daemon=True)]
-        self._readers[0].start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
         try:
             with self._process.stdin as stdin:
                 stdin.write(text or "")
@@ -73,14 +73,17 @@ class Training:
             pass
 
     def _read(self):
-        for line in self._process.stdout:
-            line = line.rstrip("\n")
-            found = _RUN_FOLDER.search(line)
-            with self._lock:
-                self._lines.append(line)
-                self._count += 1
-                if found and self.folder is None:
-                    self.folder = os.path.join(self.cwd, found.group(1))
+        with self._process.stdout as output:
+            for line in output:
+                self._add(line.rstrip("\n"))
+
+    def _add(self, line):
+        found = _RUN_FOLDER.search(line)
+        with self._lock:
+            self._lines.append(line)
+            self._count += 1
+            if found and self.folder is None:
+                self.folder = os.path.join(self.cwd, found.group(1))
 
     def new_lines(self, seen):
         """(lines after the first `seen` that are still kept, how many there were by now)."""
@@ -99,7 +102,7 @@ class Training:
     def wait(self, timeout=None):
         """The exit code; subprocess.TimeoutExpired after `timeout` seconds."""
         code = self._process.wait(timeout)
-        self._readers[0].join()
+        self._reader.join()
         return code if code >= 0 else 128 - code  # of a signal, as a shell has it
 
     def result(self, timeout=None):

@@ -187,8 +187,9 @@ TEST(Words, OfCodeAreThoseOfTheField) {
 }
 
 TEST(Words, OfDocumentsAreThoseOfTheField) {
-  std::vector<std::string> files = {"README.md", "CONTRIBUTING.md", "src/README.md", "Makefile"};
-  for (const auto* folder : {"docs", "bench", "recipes", "configs", "scripts"})
+  std::vector<std::string> files = {"README.md", "CONTRIBUTING.md", "src/README.md", "Makefile",
+                                    "CHANGELOG.md"};
+  for (const auto* folder : {"docs", "bench", "recipes", "configs", "scripts", "python"})
     for (const auto& file : files_in(folder, is_document)) files.push_back(file);
   for (const auto* schema : {"schemas/recipe.json", "schemas/components.json"})
     files.emplace_back(schema);
