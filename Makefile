@@ -1,5 +1,5 @@
 # Two commands for a fresh machine, `make quickstart` and `make test`; a few short ones for every day.
-.PHONY: quickstart test test-all verify-shipped setup setup-cuda build checker configure generate docs screenshot format tidy sanitize fuzz bench install package wheel gpu-check gpu-bundle clean
+.PHONY: quickstart test test-all verify-shipped setup setup-cuda build checker configure generate docs screenshot format tidy sanitize fuzz bench install package wheel release gpu-check gpu-bundle clean
 
 BUILD ?= build
 JOBS ?= $(shell nproc)
@@ -53,6 +53,9 @@ package: build             ## that tree as a tarball
 
 wheel: build checker       ## the wheels ddptrain and ddptrain-check, in $(BUILD)/wheels
 	scripts/wheel $(BUILD) --checker build-checker
+
+release: build checker     ## every artifact of a release in $(BUILD)/release: wheels, tarball, SBOM, SHA256SUMS
+	scripts/release $(BUILD) build-checker $(BUILD)/release
 
 gpu-check: configure       ## checks on a machine with an NVIDIA GPU (docs/gpu.md); SLOT=3 runs one slot, DEVICE=simulated needs no GPU
 	ninja -C $(BUILD) -j $(JOBS) ddptrain test_gpu
