@@ -60,7 +60,7 @@ class Poly final : public Loss {
   LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const override {
     const auto scores = at::log_softmax(full_precision(output), 1);
     const auto right = scores.gather(1, target.unsqueeze(1)).squeeze(1);
-    return each_counts_once(-right + epsilon_ * (1 - right.exp()));
+    return each_counts_once(right.exp().sub(1).mul(-epsilon_).sub(right));
   }
 
  private:
