@@ -22,6 +22,9 @@ endif()
 option(DDPTRAIN_UNITY "Compile the files of a folder in batches" ON)
 set(CMAKE_UNITY_BUILD ${DDPTRAIN_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)
+if(NOT DDPTRAIN_UNITY)  # nor with headers that a file does not name
+  set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
+endif()
 
 # A torch file takes up to 1.4 GB: two at once, whatever -j says.
 set_property(GLOBAL APPEND PROPERTY JOB_POOLS torch=2)

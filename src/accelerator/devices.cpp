@@ -1,6 +1,7 @@
 #include "accelerator/devices.h"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -144,7 +145,7 @@ constexpr const char* kVisible = "CUDA_VISIBLE_DEVICES";
 /// "CUDA_VISIBLE_DEVICES='0,1'"; empty where it is unset.
 std::string visible_list() {
   const char* list = std::getenv(kVisible);
-  return list ? std::string(kVisible) + "='" + list + "'" : std::string();
+  return list ? fmt::format("{}='{}'", kVisible, list) : std::string();
 }
 
 /// Why no GPU is shown, as far as the environment says.

@@ -213,8 +213,8 @@ void agree(World& world, const std::string& what, const std::string& value) {
   std::string message = "the ranks do not agree on " + what + ": ";
   const char* separator = "";
   for (const auto& [text, ranks] : versions_of(*world.control, value)) {
-    message += separator + ("rank " + rank_list(ranks) + " has '") +
-               (text.size() > 80 ? text.substr(0, 80) + "..." : text) + "'";
+    message += fmt::format("{}rank {} has '{}{}'", separator, rank_list(ranks), text.substr(0, 80),
+                           text.size() > 80 ? "..." : "");
     separator = "; ";
   }
   throw Error(Exit::device, message + "; start every rank with the same files and options");
