@@ -22,6 +22,9 @@ endif()
 option(DDPTRAIN_UNITY "Compile the files of a folder in batches" ON)
 set(CMAKE_UNITY_BUILD ${DDPTRAIN_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)
+if(CCACHE AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  add_compile_options(-fpch-preprocess)  # ccache keeps no file with a precompiled header without it
+endif()
 if(NOT DDPTRAIN_UNITY)  # nor with headers that a file does not name
   set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
 endif()
