@@ -1,0 +1,42 @@
+// The blocks that LibTorch's caching allocator gives out. It keeps what it frees, so that no call of
+// CUDA shows that memory changes hands; its own trace does.
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <dlfcn.h>
+
+#include "cuda_stand_in/core/report.h"
+#include "cuda_stand_in/runtime/runtime.h"
+
+namespace ddptrain::stand_in {
+namespace {
+
+using c10::CachingDeviceAllocator::TraceEntry;
+
+void note_block(const TraceEntry& entry) {
+  if (entry.action_ != TraceEntry::ALLOC) return;
+  const LockedGpus gpus;
+  auto& stream = entry.stream_ == nullptr ? gpus->default_stream(entry.device_)
+                                          : gpus->stream(entry.stream_);
+  gpus->give_block(stream, entry.addr_, entry.size_);
+}
+
+c10::cuda::CUDACachingAllocator::CUDAAllocator* allocator_of_torch() {
+  using Place = std::atomic<c10::cuda::CUDACachingAllocator::CUDAAllocator*>;
+  void* library = ::dlopen("libc10_cuda.so", RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return nullptr;
+  void* symbol = ::dlsym(library, "_ZN3c104cuda20CUDACachingAllocator9allocatorE");
+  if (symbol == nullptr) fault("LibTorch's allocator is not where this stand-in looks for it");
+  return static_cast<Place*>(symbol)->load();
+}
+
+}  // namespace
+
+void watch_blocks() {
+  static bool is_watched = false;
+  if (is_watched) return;
+  auto* allocator = allocator_of_torch();
+  if (allocator == nullptr || !allocator->initialized()) return;
+  is_watched = true;
+  allocator->attachAllocatorTraceTracker(note_block);
+}
+
+}  // namespace ddptrain::stand_in

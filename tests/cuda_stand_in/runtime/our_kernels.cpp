@@ -1,0 +1,215 @@
+// What the kernels of src/accelerator/cuda/kernels read and write, from their arguments.
+#include <map>
+#include <string_view>
+
+#include "accelerator/cuda/kernels/batch_norm_relu.cuh"
+#include "accelerator/cuda/kernels/dropout.cuh"
+#include "accelerator/cuda/kernels/norm_rows.cuh"
+#include "accelerator/cuda/kernels/normalize_images.cuh"
+#include "accelerator/cuda/kernels/vocabulary_rows.cuh"
+#include "cuda_stand_in/runtime/runtime.h"
+
+namespace ddptrain::stand_in {
+namespace {
+
+/// The arguments of one launch, and its accesses as they are found. Null pointers are none.
+class OurLaunch {
+ public:
+  OurLaunch(void** arguments, unsigned along_x, std::size_t bytes)
+      : blocks(along_x), number(bytes), arguments_(arguments) {}
+
+  template <class T>
+  const T& argument(int index) const {
+    return *static_cast<const T*>(arguments_[index]);
+  }
+  const void* pointer(int index) const { return argument<const void*>(index); }
+  template <class Size>
+  void read(const void* from, Size bytes) {
+    if (from != nullptr) accesses.push_back(reads(from, static_cast<std::size_t>(bytes)));
+  }
+  template <class Size>
+  void write(const void* to, Size bytes) {
+    if (to != nullptr) accesses.push_back(writes(to, static_cast<std::size_t>(bytes)));
+  }
+
+  const unsigned blocks;     // along x
+  const std::size_t number;  // bytes of a number of the kernel's type
+  std::vector<MemoryAccess> accesses;
+
+ private:
+  void** arguments_;
+};
+
+constexpr std::size_t kFloat = sizeof(float);
+
+std::size_t wide(std::size_t number) { return number == sizeof(double) ? number : kFloat; }
+
+void add_relu(OurLaunch& l) {
+  const auto bytes = static_cast<std::size_t>(l.argument<long long>(2)) * l.number;
+  l.read(l.pointer(0), bytes);
+  l.read(l.pointer(1), bytes);
+  l.write(l.pointer(0), bytes);
+}
+
+void dropout(OurLaunch& l) {
+  const auto& a = l.argument<DropoutArguments>(3);
+  const auto bytes = static_cast<std::size_t>(a.rows * a.repeats * a.elements) * l.number;
+  l.read(l.pointer(0), bytes);
+  l.write(l.pointer(1), bytes);
+  l.read(l.pointer(2), a.rows * 8);
+  l.read(a.step_there, 8);
+}
+
+void normalize_images(OurLaunch& l) {
+  const auto& p = l.argument<NormalizePlanes>(2);
+  const auto& a = l.argument<NormalizeArguments>(3);
+  const auto count = static_cast<std::size_t>(a.images * a.channels * a.height * a.width);
+  const auto plane = static_cast<std::size_t>(a.channels) * kFloat;
+  l.read(l.pointer(0), count);
+  l.write(l.pointer(1), count * l.number);
+  for (const auto* values : {p.factor, p.offset, p.fill}) l.read(values, plane);
+  l.read(p.boxes, a.images * a.boxes * 16);
+  l.read(p.partners, count);
+  l.read(p.partner_boxes, a.images * a.boxes * 16);
+  l.read(p.mixes, a.images * 20);
+}
+
+void batch_norm_relu(OurLaunch& l) {
+  const auto& p = l.argument<NormPlanes>(3);
+  const auto& a = l.argument<NormArguments>(4);
+  const auto bytes = static_cast<std::size_t>(a.count) * l.number;
+  const auto plane = static_cast<std::size_t>(a.channels) * wide(l.number);
+  l.read(l.pointer(0), bytes);
+  l.read(l.pointer(1), bytes);
+  l.write(l.pointer(2), bytes);
+  for (const auto* values : {p.mean, p.variance, p.weight, p.bias}) l.read(values, plane);
+  l.write(p.inverse, plane);
+}
+
+std::size_t all_rows(const RowsArguments& a, std::size_t number) {
+  return static_cast<std::size_t>(a.rows) * static_cast<std::size_t>(a.channels) * number;
+}
+
+std::size_t plane_of(const RowsArguments& a) {
+  return static_cast<std::size_t>(a.channels) * kFloat;
+}
+
+void read_planes(OurLaunch& l, const RowsPlanes& p, std::size_t plane) {
+  for (const auto* values : {p.mean, p.inverse, p.variance, p.weight, p.bias})
+    l.read(values, plane);
+}
+
+void rows_sums(OurLaunch& l) {
+  const auto& a = l.argument<RowsArguments>(3);
+  l.read(l.pointer(0), all_rows(a, l.number));
+  l.write(l.pointer(1), std::size_t{l.blocks} * 2 * plane_of(a));
+  l.write(l.pointer(2), std::size_t{l.blocks} * kFloat);
+}
+
+void rows_statistics(OurLaunch& l) {
+  const auto blocks = static_cast<std::size_t>(l.argument<int>(2));
+  const auto& to = l.argument<RowsStatistics>(3);
+  const auto plane = plane_of(l.argument<RowsArguments>(4));
+  l.read(l.pointer(0), blocks * 2 * plane);
+  l.read(l.pointer(1), blocks * kFloat);
+  for (const auto* values : {to.mean, to.inverse, to.running_mean, to.running_var})
+    l.write(values, plane);
+}
+
+void rows_forward(OurLaunch& l) {
+  const auto& a = l.argument<RowsArguments>(4);
+  l.read(l.pointer(0), all_rows(a, l.number));
+  l.read(l.pointer(1), all_rows(a, l.number));
+  l.write(l.pointer(2), all_rows(a, l.number));
+  read_planes(l, l.argument<RowsPlanes>(3), plane_of(a));
+}
+
+void rows_backward_sums(OurLaunch& l) {
+  const auto& a = l.argument<RowsArguments>(6);
+  for (int i = 0; i < 3; ++i) l.read(l.pointer(i), all_rows(a, l.number));
+  l.write(l.pointer(3), all_rows(a, l.number));
+  l.write(l.pointer(4), std::size_t{l.blocks} * 2 * plane_of(a));
+  read_planes(l, l.argument<RowsPlanes>(5), plane_of(a));
+}
+
+void rows_totals(OurLaunch& l) {
+  const auto blocks = static_cast<std::size_t>(l.argument<int>(1));
+  const auto& to = l.argument<RowsTotals>(3);
+  const auto plane = plane_of(l.argument<RowsArguments>(4));
+  l.read(l.pointer(0), blocks * 2 * plane);
+  l.read(l.pointer(2), plane);
+  l.write(to.weight, plane);
+  l.write(to.bias, plane);
+  l.write(to.along, 2 * plane);
+}
+
+void rows_backward(OurLaunch& l) {
+  const auto& a = l.argument<RowsArguments>(5);
+  l.read(l.pointer(0), all_rows(a, l.number));
+  l.read(l.pointer(1), all_rows(a, l.number));
+  l.write(l.pointer(2), all_rows(a, l.number));
+  l.read(l.pointer(3), 2 * plane_of(a));
+  read_planes(l, l.argument<RowsPlanes>(4), plane_of(a));
+}
+
+void vocabulary_values(OurLaunch& l) {
+  const auto& a = l.argument<VocabularyArguments>(4);
+  const auto rows = static_cast<std::size_t>(a.rows);
+  l.read(l.pointer(0), rows * static_cast<std::size_t>(a.width) * l.number);
+  l.read(l.pointer(1), rows * 8);
+  l.write(l.pointer(2), rows * wide(l.number));
+  l.write(l.pointer(3), rows * wide(l.number));
+}
+
+void vocabulary_slopes(OurLaunch& l) {
+  const auto& a = l.argument<VocabularyArguments>(4);
+  const auto rows = static_cast<std::size_t>(a.rows);
+  const auto bytes = rows * static_cast<std::size_t>(a.width) * l.number;
+  l.read(l.pointer(0), bytes);
+  l.write(l.pointer(0), bytes);
+  l.read(l.pointer(1), rows * 8);
+  l.read(l.pointer(2), rows * wide(l.number));
+  l.read(l.pointer(3), rows * wide(l.number));
+}
+
+using Finder = void (*)(OurLaunch&);
+
+const std::map<std::string_view, Finder>& finders() {
+  static const std::map<std::string_view, Finder> all{
+      {"add_relu", add_relu},
+      {"dropout", dropout},
+      {"normalize_images", normalize_images},
+      {"batch_norm_relu", batch_norm_relu},
+      {"norm_rows_sums", rows_sums},
+      {"norm_rows_statistics", rows_statistics},
+      {"norm_rows_forward", rows_forward},
+      {"norm_rows_backward_sums", rows_backward_sums},
+      {"norm_rows_totals", rows_totals},
+      {"norm_rows_backward", rows_backward},
+      {"vocabulary_values", vocabulary_values},
+      {"vocabulary_slopes", vocabulary_slopes}};
+  return all;
+}
+
+}  // namespace
+
+std::vector<MemoryAccess> accesses_of(const std::string& kernel, unsigned blocks,
+                                      void** arguments) {
+  static const std::map<std::string_view, std::size_t> types{
+      {"_float", 4}, {"_double", 8}, {"_bfloat16", 2}, {"_half", 2}};
+  std::string_view name = kernel;
+  std::size_t number = kFloat;  // of the kernels that every type has
+  const auto last = name.rfind('_');
+  const auto type = last == name.npos ? types.end() : types.find(name.substr(last));
+  if (type != types.end()) {
+    number = type->second;
+    name = name.substr(0, last);
+  }
+  const auto found = finders().find(name);
+  if (found == finders().end()) return {};
+  OurLaunch launch(arguments, blocks, number);
+  found->second(launch);
+  return std::move(launch.accesses);
+}
+
+}  // namespace ddptrain::stand_in
