@@ -36,6 +36,16 @@ int nvmlDeviceGetPciInfo_v3(void* device, FakePciInfo* info) {
   info->device = 0;
   return 0;
 }
+// LibTorch's expandable segments want these to be there.
+int nvmlDeviceGetHandleByPciBusId_v2(const char*, void**) { return 3; }  // not supported
+int nvmlDeviceGetNvLinkRemoteDeviceType(void*, unsigned, int*) { return 3; }
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(void*, unsigned, FakePciInfo*) { return 3; }
+int nvmlDeviceGetComputeRunningProcesses(void*, unsigned*, void*) { return 3; }
+int nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned*, void*) { return 3; }
+int nvmlSystemGetCudaDriverVersion_v2(int* version) {
+  *version = 13000;
+  return 0;
+}
 int nvmlSystemGetDriverVersion(char* text, unsigned size) {
   std::snprintf(text, size, "580.65.06");
   return 0;

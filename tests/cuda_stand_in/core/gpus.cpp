@@ -187,6 +187,7 @@ VectorClock Gpus::clock_of_device(int device) const {
 }
 
 void Gpus::give_block(GpuStream& stream, std::uintptr_t begin, std::size_t bytes) {
+  stand_in::count(Count::blocks);
   if (stream.capture != nullptr) return;  // of the graph's own pool, used again within it
   const auto placed = place(stream, "LibTorch's allocation of a block");
   if (const auto sentence = history_.note({begin, bytes, true}, placed, stream.clock))

@@ -29,6 +29,7 @@ enum class Count {
   loads_in_captures,   // kernels whose first use is within a capture
   device_allocations,  //
   host_allocations,    // of pinned memory
+  blocks,              // that LibTorch's allocator gave out
   kinds
 };
 inline constexpr std::array<const char*, static_cast<std::size_t>(Count::kinds)> kCountNames{
@@ -36,7 +37,7 @@ inline constexpr std::array<const char*, static_cast<std::size_t>(Count::kinds)>
     "to_host",        "on_device",          "memsets",         "records",
     "stream_waits",   "event_waits",        "stream_syncs",    "device_syncs",
     "collectives",    "captures",           "broken_captures", "loads_in_captures",
-    "device_allocations", "host_allocations"};
+    "device_allocations", "host_allocations", "blocks"};
 
 STAND_IN_API void count(Count what, std::int64_t times = 1);
 

@@ -19,13 +19,17 @@ void note_block(const TraceEntry& entry) {
   gpus->give_block(stream, entry.addr_, entry.size_);
 }
 
-c10::cuda::CUDACachingAllocator::CUDAAllocator* allocator_of_torch() {
-  using Place = std::atomic<c10::cuda::CUDACachingAllocator::CUDAAllocator*>;
+using TorchAllocator = c10::cuda::CUDACachingAllocator::CUDAAllocator;
+
+// A program that is linked to LibTorch may have a copy of the variable, which comes first.
+TorchAllocator* allocator_of_torch() {
+  constexpr const char* kName = "_ZN3c104cuda20CUDACachingAllocator9allocatorE";
+  void* symbol = ::dlsym(RTLD_DEFAULT, kName);
   void* library = ::dlopen("libc10_cuda.so", RTLD_LAZY | RTLD_NOLOAD);
-  if (library == nullptr) return nullptr;
-  void* symbol = ::dlsym(library, "_ZN3c104cuda20CUDACachingAllocator9allocatorE");
-  if (symbol == nullptr) fault("LibTorch's allocator is not where this stand-in looks for it");
-  return static_cast<Place*>(symbol)->load();
+  if (symbol == nullptr && library == nullptr) return nullptr;
+  if (symbol == nullptr) symbol = ::dlsym(library, kName);
+  if (symbol == nullptr) fault("LibTorch's allocator is not where the stand-in looks for it");
+  return static_cast<std::atomic<TorchAllocator*>*>(symbol)->load();
 }
 
 }  // namespace

@@ -62,8 +62,13 @@ std::function<void()> from_pinned(const Transfer& t, const std::string& name) {
   };
 }
 
-// Until the copy runs its destination is NaN, and must stay so.
+// Until the copy runs its destination is NaN, and must stay so; unless other copies there are under
+// way, which must come first.
 std::function<void()> to_pinned(const Transfer& t, const std::string& name) {
+  auto& gpus = Gpus::get();
+  const auto begin = reinterpret_cast<std::uintptr_t>(t.to);
+  if (gpus.history().pending(begin, t.bytes, gpus.host()))
+    return [t] { give_to_host(t.to, t.from, t.bytes); };
   std::memset(t.to, 0xff, t.bytes);
   return [t, name, as_it_was = digest(t.to, t.bytes)] {
     if (digest(t.to, t.bytes) != as_it_was)

@@ -1,5 +1,5 @@
 // Functions of the driver that LibTorch asks the runtime for: memory that is mapped in parts
-// (expandable segments).
+// (expandable segments), which is permitted while a stream is captured.
 #include <cuda.h>
 #include <sys/mman.h>
 
@@ -45,8 +45,6 @@ CUresult unreserve(CUdeviceptr at, std::size_t bytes) {
 CUresult create(CUmemGenericAllocationHandle* to, std::size_t bytes,
                 const CUmemAllocationProp* properties, unsigned long long) {
   const LockedGpus gpus;
-  if (const auto error = Captures::get().refuse_unsafe("cuMemCreate"))
-    return static_cast<CUresult>(error);
   const int device = properties->location.id;
   if (bytes_created(device) + gpus->allocations().bytes_of(device) + bytes > gpus->memory())
     return CUDA_ERROR_OUT_OF_MEMORY;
@@ -76,8 +74,6 @@ CUresult map_memory(CUdeviceptr at, std::size_t bytes, std::size_t,
 
 CUresult unmap(CUdeviceptr at, std::size_t bytes) {
   const LockedGpus gpus;
-  if (const auto error = Captures::get().refuse_unsafe("cuMemUnmap"))
-    return static_cast<CUresult>(error);
   if (const auto use = gpus->history().pending(at, bytes, gpus->host()))
     fault("cuMemUnmap of " + std::to_string(bytes) + " bytes at " + hexadecimal(at) + ", which " +
           *use);
