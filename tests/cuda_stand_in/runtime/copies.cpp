@@ -28,6 +28,10 @@ constexpr std::size_t kFewest = 9 * sizeof(double), kMost = 30 * sizeof(double);
 bool are_numbers_of_a_step(std::size_t bytes) {
   return bytes >= kFewest && bytes <= kMost && bytes % sizeof(double) == 0;
 }
+// Without others that an engine appended, or with two.
+bool mark_a_step(std::size_t bytes) {
+  return bytes == kFewest || bytes == kFewest + 2 * sizeof(double);
+}
 
 // Kernels computed nothing, so that what lies on the device means nothing where it is small: a loss
 // or a score is zero. Weights are as they were copied there.
@@ -105,7 +109,7 @@ int copy_to_host(GpuStream& stream, const Transfer& t, GpuOperation operation,
                  const Allocation* to) {
   count(Count::to_host);
   if (is_pinned(to)) {
-    operation.marks_step = are_numbers_of_a_step(t.bytes);
+    operation.marks_step = mark_a_step(t.bytes);
     const bool ends_step = operation.marks_step && stream.capture == nullptr;
     if (stream.capture == nullptr) operation.work = to_pinned(t, operation.name);
     else operation.prepare = [t, name = operation.name] { return to_pinned(t, name); };
