@@ -61,17 +61,19 @@ const Accelerator& open_accelerator(const std::string& file) {
 
 /// LibTorch's allocator reads it once, as it is opened: segments that grow leave fewer gaps where
 /// sizes change. What the user wrote stays.
-void grow_segments() {
+void set_unless_the_user_did(const char* settings) {
   if (std::getenv("PYTORCH_CUDA_ALLOC_CONF") == nullptr)
-    ::setenv("PYTORCH_ALLOC_CONF", "expandable_segments:True", 0);
+    ::setenv("PYTORCH_ALLOC_CONF", settings, 0);
 }
 
 const Accelerator& open_cuda() {
-  grow_segments();
+  set_unless_the_user_did("expandable_segments:True");
   return open_accelerator("libddptrain_cuda.so");
 }
 
 }  // namespace
+
+void keep_segment_sizes() { set_unless_the_user_did("expandable_segments:False"); }
 
 const Accelerator& accelerator(DeviceKind kind) {
   if (kind == DeviceKind::cuda) {

@@ -75,6 +75,13 @@ class Accelerator {
                                 int device) const = 0;
 };
 
+/// Before accelerator() of a process that computes on several devices. Where LibTorch 2.11 returns
+/// memory of growing segments to the system, it waits for the default stream of the current device
+/// (ExpandableSegment::unmapHandles), and another device may still use that memory: cuDNN's
+/// benchmark does so on each replica's thread. So segments keep their size, unless the user says
+/// otherwise.
+void keep_segment_sizes();
+
 /// The accelerator of a kind, opened at the first call: for CUDA that is to be before LibTorch
 /// computes anything, which asks once and for good whether there is CUDA. An Error (Exit::device)
 /// says why it cannot be used and what would do. The kind is not `automatic`.

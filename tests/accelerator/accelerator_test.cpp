@@ -207,7 +207,11 @@ void expect_growing_segments() {
   };
   ::unsetenv("PYTORCH_ALLOC_CONF");
   EXPECT_EQ(settings_after_opening(), "expandable_segments:True");
+  ::unsetenv("PYTORCH_ALLOC_CONF");
+  keep_segment_sizes();  // as a process of several devices does before
+  EXPECT_EQ(settings_after_opening(), "expandable_segments:False");
   ::setenv("PYTORCH_ALLOC_CONF", "max_split_size_mb:128", 1);
+  keep_segment_sizes();
   EXPECT_EQ(settings_after_opening(), "max_split_size_mb:128");
   ::unsetenv("PYTORCH_ALLOC_CONF");
   ::setenv("PYTORCH_CUDA_ALLOC_CONF", "max_split_size_mb:128", 1);

@@ -49,6 +49,7 @@ void bind_rank(const Topology& topology, const Placement& placement) {
 }
 
 void prepare_process(const Recipe& recipe, const Placement& placement) {
+  if (placement.replicas > 1) keep_segment_sizes();
   const auto& device = accelerator(placement.device);  // before LibTorch looks for kernels
   at::set_num_threads(placement.threads);
   auto& context = at::globalContext();
