@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 
 #include "accelerator/accelerator.h"
 #include "base/error.h"
@@ -24,10 +25,17 @@ Function* symbol(void* library, const char* name) {
   return reinterpret_cast<Function*>(dlsym(library, name));
 }
 
-// CUDA_VISIBLE_DEVICES hides devices by listing the others; an empty list hides all.
-int listed_devices(const std::string& list) {
-  if (list.empty() || list == "-1") return 0;
-  return 1 + static_cast<int>(std::count(list.begin(), list.end(), ','));
+// CUDA_VISIBLE_DEVICES hides devices by listing the others; an empty list hides all, and a number
+// of no device hides what follows it (CUDA C++ Programming Guide, "CUDA Environment Variables").
+int listed_devices(const std::string& list, int present) {
+  int count = 0;
+  if (list.empty()) return count;
+  for (const auto& name : split(list, ',')) {
+    const auto number = parse_integer(trim(name));
+    if (number && (*number < 0 || *number >= present)) break;
+    ++count;
+  }
+  return std::min(present, count);
 }
 
 // NVML counts without creating a context.
@@ -181,9 +189,9 @@ std::string driver_version() { return answer_of("libnvidia-ml.so.1", nvml_driver
 
 int visible_gpus() {
   const char* list = std::getenv("CUDA_VISIBLE_DEVICES");
-  if (list && listed_devices(list) == 0) return 0;
+  if (list && listed_devices(list, std::numeric_limits<int>::max()) == 0) return 0;
   const int present = driver_devices();
-  return list ? std::min(present, listed_devices(list)) : present;
+  return list ? listed_devices(list, present) : present;
 }
 
 DeviceKind automatic_kind() { return DeviceKind::cuda; }

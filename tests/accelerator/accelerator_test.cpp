@@ -165,6 +165,8 @@ TEST_F(Gpus, AreHiddenByAListOfTheOthers) {
   EXPECT_EQ(with("0,1,2,3,4,5"), 4);
   EXPECT_EQ(with(""), 0);
   EXPECT_EQ(with("-1"), 0);
+  EXPECT_EQ(with("0,-1,1"), 1);
+  EXPECT_EQ(with("0,9,1"), 1);
 }
 
 // As in a container that has libcuda alone; a process that started it could not fork ranks.
