@@ -76,6 +76,8 @@ class GraphWork final : public StepWork {
   MicroStep on_device(MicroStep at);
   Signature signature_of(const Batch& batch, const MicroStep& at) const;
   std::optional<std::int64_t> optimizer_version() const;
+  bool is_rehearsal() const;
+  StepOutcome rehearse(const StepInputs& inputs, bool asked);
   bool is_ready(const Batch& batch, const MicroStep& at);
   bool is_captured() const { return captured_.graph && captured_.signature == signature_; }
   bool capture_passes(const Batch& batch, const MicroStep& at);

@@ -30,6 +30,10 @@ StepOutcome EagerWork::decide(const StepInputs& inputs, bool asked) {
   return decide(inputs, asked, /*ahead=*/false);
 }
 
+StepOutcome EagerWork::decide_as_captured(const StepInputs& inputs, bool asked) {
+  return decide(inputs, asked, /*ahead=*/true);
+}
+
 StepOutcome EagerWork::decide(const StepInputs& inputs, bool asked, bool ahead) {
   const auto numbers = t_.engine->sum(asked);
   auto overflow = at::zeros({1}, numbers.options().dtype(at::kFloat));

@@ -59,6 +59,9 @@ class EagerWork final : public StepWork {
   StepOutcome decide(const StepInputs& inputs, bool asked) override;
   void update(const StepInputs& inputs, const StepOutcome& outcome) override;
 
+  /// decide(), with whatever else capture_rest() and its like compute: a kernel that is first used
+  /// within a capture would be loaded there.
+  StepOutcome decide_as_captured(const StepInputs& inputs, bool asked);
   /// decide(), the optimizer's step and the average of the weights, to be captured. The same for
   /// every step; one that is not finite refuses all later ones where it ends the run.
   StepOutcome capture_rest(const StepInputs& inputs);
