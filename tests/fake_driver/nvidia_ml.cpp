@@ -36,12 +36,23 @@ int nvmlDeviceGetPciInfo_v3(void* device, FakePciInfo* info) {
   info->device = 0;
   return 0;
 }
-// LibTorch's expandable segments want these to be there.
-int nvmlDeviceGetHandleByPciBusId_v2(const char*, void**) { return 3; }  // not supported
+// "0000:1b:00.0"
+int nvmlDeviceGetHandleByPciBusId_v2(const char* address, void** device) {
+  unsigned bus = 0;
+  if (std::sscanf(address, "%*x:%x", &bus) != 1 || bus < 0x1b) return 2;
+  return nvmlDeviceGetHandleByIndex_v2(bus - 0x1b, device);
+}
+// LibTorch's growing segments want these to be there; 3: not supported.
 int nvmlDeviceGetNvLinkRemoteDeviceType(void*, unsigned, int*) { return 3; }
 int nvmlDeviceGetNvLinkRemotePciInfo_v2(void*, unsigned, FakePciInfo*) { return 3; }
-int nvmlDeviceGetComputeRunningProcesses(void*, unsigned*, void*) { return 3; }
-int nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned*, void*) { return 3; }
+int nvmlDeviceGetComputeRunningProcesses(void*, unsigned* count, void*) {
+  *count = 0;
+  return 0;
+}
+int nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned* count, void*) {
+  *count = 0;
+  return 0;
+}
 int nvmlSystemGetCudaDriverVersion_v2(int* version) {
   *version = 13000;
   return 0;

@@ -55,9 +55,9 @@ INSTANTIATE_TEST_SUITE_P(
                      text({kAdd, " reads", kAt, ", which ", kTo, " may still write", kNoOrder})},
         PlantedFault{"cuda_faults", "early_overwrite",
                      text({kTo, " writes", kAt, ", which ", kAdd, " may still read", kNoOrder})},
-        PlantedFault{"cuda_faults", "wrong_stream",
-                     text({kAddOnDefault, " reads", kAt, ", which ", kTo, " may still write",
-                           kNoOrder})},
+        PlantedFault{
+            "cuda_faults", "wrong_stream",
+            text({kAddOnDefault, " reads", kAt, ", which ", kTo, " may still write", kNoOrder})},
         PlantedFault{"torch_faults", "missing_wait",
                      text({"a copy on the device on the default stream of device 0 reads", kAt,
                            ", which ", kTo, " may still write", kNoOrder})},
@@ -113,13 +113,14 @@ INSTANTIATE_TEST_SUITE_P(
                      text({kBroken, "a wait of stream [0-9]+ of device 0 for an event that was ",
                            "recorded outside of it"}),
                      0},
-        PlantedFault{"cuda_faults", "stream_left_in_a_capture",
-                     "the capture of stream [0-9]+ of device 0 ends while stream [0-9]+ of device 0 "
-                     "has work in it that no event joined",
-                     0},
-        PlantedFault{"cuda_faults", "capture_of_the_default_stream",
-                     "a capture of the default stream of device 0: CUDA captures other streams only",
-                     0},
+        PlantedFault{
+            "cuda_faults", "stream_left_in_a_capture",
+            "the capture of stream [0-9]+ of device 0 ends while stream [0-9]+ of device 0 "
+            "has work in it that no event joined",
+            0},
+        PlantedFault{
+            "cuda_faults", "capture_of_the_default_stream",
+            "a capture of the default stream of device 0: CUDA captures other streams only", 0},
         PlantedFault{"cuda_faults", "pageable_memory_in_a_capture",
                      "a graph gets a copy from pageable host memory at 0x[0-9a-f]+ on stream "
                      "[0-9]+ of device 0, which need not be there when the graph is replayed"}));
@@ -128,8 +129,8 @@ TEST(RightPrograms, AreLeftAlone) {
   if (stand_in_folder().empty()) GTEST_SKIP() << kNoStandIn;
   for (const auto* program : {"cuda_faults", "torch_faults"}) {
     for (const auto* seed : {"1", "2", "3", "4", "5"}) {
-      const auto run = on_stand_in({"right"}, 1, {{"STAND_IN_SEED", seed}},
-                                   stand_in_folder() + "/" + program);
+      const auto run =
+          on_stand_in({"right"}, 1, {{"STAND_IN_SEED", seed}}, stand_in_folder() + "/" + program);
       EXPECT_EQ(run.ended.code, 0) << run.ended.err;
       EXPECT_EQ(run.faults, "");
     }

@@ -21,10 +21,10 @@ using StandInCounts = std::map<std::string, std::int64_t>;
 /// What a run on the stand-in left.
 struct StandInRun {
   Ended ended;
-  std::string faults;                            // sentences, a line each; empty: none
-  std::vector<std::vector<StandInCounts>> steps; // of each process that made steps
-  std::vector<std::string> collectives;          // calls of NCCL in order, of each process that has
-  std::string loads;                             // kernels that were first used within a capture
+  std::string faults;                             // sentences, a line each; empty: none
+  std::vector<std::vector<StandInCounts>> steps;  // of each process that made steps
+  std::vector<std::string> collectives;  // calls of NCCL in order, of each process that has
+  std::string loads;                     // kernels that were first used within a capture
 };
 
 /// A process of GPUs in tests: `folder` gets the report.

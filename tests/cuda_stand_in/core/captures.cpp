@@ -19,8 +19,8 @@ bool is_of_this_thread(const StreamCapture& capture) {
 }  // namespace
 
 std::size_t CapturedGraph::kernels() const {
-  return static_cast<std::size_t>(
-      std::count_if(operations.begin(), operations.end(), [](const auto& o) { return o.is_kernel; }));
+  return static_cast<std::size_t>(std::count_if(operations.begin(), operations.end(),
+                                                [](const auto& o) { return o.is_kernel; }));
 }
 
 Captures& Captures::get() {

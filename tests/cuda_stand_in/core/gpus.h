@@ -26,7 +26,7 @@ struct GpuOperation {
   std::function<void()> work;
   std::function<std::function<void()>()> prepare;  // of a graph: gives the work of each launch
   bool is_kernel = false;
-  bool marks_step = false;  // it copies the numbers of a step
+  std::size_t marks_step = 0;  // bytes that may be the numbers of a step
 };
 
 struct GpuStream {
@@ -52,8 +52,9 @@ struct GpuEvent {
 /// A fault unless all that it uses is allocated, where its stream can reach it.
 void check_memory(const GpuOperation& operation, const GpuStream& stream);
 
-/// All of them, and the host, which is one clock: what one thread waited for, all are taken to know.
-/// So an order that only threads could break is not seen; no order is missed that streams need.
+/// All of them, and the host, which is one clock: what one thread waited for, all are taken to
+/// know. So an order that only threads could break is not seen; no order is missed that streams
+/// need.
 class STAND_IN_API Gpus {
  public:
   /// `lock` is to be held where any other member is used.

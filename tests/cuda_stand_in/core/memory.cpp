@@ -16,9 +16,9 @@ std::string described(const PlacedOperation& operation) {
 
 std::string conflict(const MemoryAccess& access, const PlacedOperation& late, const char* what,
                      const PlacedOperation& early) {
-  return described(late) + (access.writes ? " writes " : " reads ") +
-         std::to_string(access.bytes) + " bytes at " + hexadecimal(access.address) + ", which " +
-         described(early) + " may still " + what + ": no event orders the two";
+  return described(late) + (access.writes ? " writes " : " reads ") + std::to_string(access.bytes) +
+         " bytes at " + hexadecimal(access.address) + ", which " + described(early) +
+         " may still " + what + ": no event orders the two";
 }
 
 }  // namespace

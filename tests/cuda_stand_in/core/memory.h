@@ -49,8 +49,8 @@ class AccessHistory {
  private:
   struct Span {
     std::uintptr_t end = 0;
-    PlacedOperation written;              // stream < 0: by none
-    std::vector<PlacedOperation> readers; // since then
+    PlacedOperation written;               // stream < 0: by none
+    std::vector<PlacedOperation> readers;  // since then
   };
   using Spans = std::map<std::uintptr_t, Span>;
   Spans::iterator split(std::uintptr_t at);

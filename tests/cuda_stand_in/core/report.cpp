@@ -14,7 +14,6 @@ struct Records {
   std::mutex mutex;
   pid_t owner = 0;
   std::array<std::int64_t, static_cast<std::size_t>(Count::kinds)> counts{};
-  std::int64_t steps = 0;
 };
 
 Records& records() {
@@ -28,7 +27,6 @@ Records& own_records() {
   if (all.owner != ::getpid()) {
     all.owner = ::getpid();
     all.counts = {};
-    all.steps = 0;
   }
   return all;
 }
@@ -72,10 +70,10 @@ void log_line(const std::string& line) {
   if (logs()) add_line("log", line);
 }
 
-void mark_step() {
+void mark_step(std::size_t bytes) {
   const std::lock_guard lock(records().mutex);
   auto& own = own_records();
-  std::string line = "step " + std::to_string(++own.steps);
+  std::string line = "bytes " + std::to_string(bytes);
   for (std::size_t i = 0; i < kCountNames.size(); ++i)
     line += std::string(" ") + kCountNames[i] + " " + std::to_string(own.counts[i]);
   add_line("counts", line);

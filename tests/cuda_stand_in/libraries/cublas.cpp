@@ -41,11 +41,11 @@ MatrixExtent extent(const Factor& of, std::int64_t rows, std::int64_t columns,
 
 cublasStatus_t multiply(cublasHandle_t handle, const Product& p, const Factor& a, const Factor& b,
                         void* c, std::int64_t leading, std::int64_t stride) {
-  library_kernel(p.name, handle_of(handle).stream,
-                 {reads(a.data, extent(a, p.m, p.k, p.batches).bytes(p.number)),
-                  reads(b.data, extent(b, p.k, p.n, p.batches).bytes(p.number)),
-                  writes(c, MatrixExtent{p.m, p.n, leading, p.batches, stride}.bytes(
-                                p.result_number))});
+  library_kernel(
+      p.name, handle_of(handle).stream,
+      {reads(a.data, extent(a, p.m, p.k, p.batches).bytes(p.number)),
+       reads(b.data, extent(b, p.k, p.n, p.batches).bytes(p.number)),
+       writes(c, MatrixExtent{p.m, p.n, leading, p.batches, stride}.bytes(p.result_number))});
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -151,15 +151,17 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t ta, cublasO
   return multiply(handle, {"cublasGemmEx", m, n, k, 1, bytes_of(type), bytes_of(type_c)},
                   {a, ta, lda, 0}, {b, tb, ldb, 0}, c, ldc, 0);
 }
-cublasStatus_t cublasGemmStridedBatchedEx(
-    cublasHandle_t handle, cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k,
-    const void*, const void* a, cudaDataType type, int lda, long long stride_a, const void* b,
-    cudaDataType, int ldb, long long stride_b, const void*, void* c, cudaDataType type_c, int ldc,
-    long long stride_c, int batches, cublasComputeType_t, cublasGemmAlgo_t) {
+cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t ta,
+                                          cublasOperation_t tb, int m, int n, int k, const void*,
+                                          const void* a, cudaDataType type, int lda,
+                                          long long stride_a, const void* b, cudaDataType, int ldb,
+                                          long long stride_b, const void*, void* c,
+                                          cudaDataType type_c, int ldc, long long stride_c,
+                                          int batches, cublasComputeType_t, cublasGemmAlgo_t) {
   using ddptrain::stand_in::bytes_of;
-  return multiply(handle,
-                  {"cublasGemmStridedBatchedEx", m, n, k, batches, bytes_of(type), bytes_of(type_c)},
-                  {a, ta, lda, stride_a}, {b, tb, ldb, stride_b}, c, ldc, stride_c);
+  return multiply(
+      handle, {"cublasGemmStridedBatchedEx", m, n, k, batches, bytes_of(type), bytes_of(type_c)},
+      {a, ta, lda, stride_a}, {b, tb, ldb, stride_b}, c, ldc, stride_c);
 }
 cublasStatus_t cublasSgemv_v2(cublasHandle_t handle, cublasOperation_t operation, int m, int n,
                               const float*, const float* a, int lda, const float* x, int incx,

@@ -31,13 +31,16 @@ SharedDescriptor shared(cudnnBackendDescriptor_t handle) {
 std::size_t bytes_of(cudnnBackendAttributeType_t type) {
   switch (type) {
     case CUDNN_TYPE_BOOLEAN:
-    case CUDNN_TYPE_CHAR: return 1;
+    case CUDNN_TYPE_CHAR:
+      return 1;
     case CUDNN_TYPE_HANDLE:
     case CUDNN_TYPE_INT64:
     case CUDNN_TYPE_DOUBLE:
     case CUDNN_TYPE_VOID_PTR:
-    case CUDNN_TYPE_FRACTION: return 8;
-    default: return 4;
+    case CUDNN_TYPE_FRACTION:
+      return 8;
+    default:
+      return 4;
   }
 }
 

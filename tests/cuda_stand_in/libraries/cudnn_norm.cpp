@@ -8,10 +8,10 @@ using ddptrain::stand_in::cudnn_kernel;
 using ddptrain::stand_in::reads;
 using ddptrain::stand_in::writes;
 
-constexpr std::size_t kWork = 1 << 12;
+constexpr std::size_t kNormWork = 1 << 12;
 
 cudnnStatus_t give(std::size_t* to) {
-  *to = kWork;
+  *to = kNormWork;
   return CUDNN_STATUS_SUCCESS;
 }
 
@@ -28,8 +28,8 @@ cudnnStatus_t cudnnGetBatchNormalizationForwardTrainingExWorkspaceSize(
 cudnnStatus_t cudnnGetBatchNormalizationBackwardExWorkspaceSize(
     cudnnHandle_t, cudnnBatchNormMode_t, cudnnBatchNormOps_t, const cudnnTensorDescriptor_t,
     const cudnnTensorDescriptor_t, const cudnnTensorDescriptor_t, const cudnnTensorDescriptor_t,
-    const cudnnTensorDescriptor_t, const cudnnTensorDescriptor_t,
-    const cudnnActivationDescriptor_t, size_t* bytes) {
+    const cudnnTensorDescriptor_t, const cudnnTensorDescriptor_t, const cudnnActivationDescriptor_t,
+    size_t* bytes) {
   return give(bytes);
 }
 cudnnStatus_t cudnnGetBatchNormalizationTrainingExReserveSpaceSize(
@@ -55,12 +55,11 @@ cudnnStatus_t cudnnBatchNormalizationForwardTrainingEx(
     void* mean, void* inverse, cudnnActivationDescriptor_t, void* work, size_t work_bytes,
     void* reserve, size_t reserve_bytes) {
   const auto bytes = bytes_of(plane);
-  return cudnn_kernel(
-      "cudnn batch norm forward", handle,
-      {reads(x, bytes_of(x_data)), writes(y, bytes_of(y_data)), reads(scale, bytes),
-       reads(bias, bytes), writes(running_mean, bytes), writes(running_variance, bytes),
-       writes(mean, bytes), writes(inverse, bytes), writes(work, work_bytes),
-       writes(reserve, reserve_bytes)});
+  return cudnn_kernel("cudnn batch norm forward", handle,
+                      {reads(x, bytes_of(x_data)), writes(y, bytes_of(y_data)), reads(scale, bytes),
+                       reads(bias, bytes), writes(running_mean, bytes),
+                       writes(running_variance, bytes), writes(mean, bytes), writes(inverse, bytes),
+                       writes(work, work_bytes), writes(reserve, reserve_bytes)});
 }
 cudnnStatus_t cudnnBatchNormalizationBackwardEx(
     cudnnHandle_t handle, cudnnBatchNormMode_t, cudnnBatchNormOps_t, const void*, const void*,

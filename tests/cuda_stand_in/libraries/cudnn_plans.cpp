@@ -55,8 +55,8 @@ struct PackedTensor {
 using PackedTensors = std::map<std::int64_t, PackedTensor>;
 
 void add(PackedTensors& to, const CudnnDescriptor& tensor, bool is_result) {
-  const bool is_elsewhere = tensor.is_set(CUDNN_ATTR_TENSOR_IS_VIRTUAL) ||
-                            tensor.is_set(CUDNN_ATTR_TENSOR_IS_BY_VALUE);
+  const bool is_elsewhere =
+      tensor.is_set(CUDNN_ATTR_TENSOR_IS_VIRTUAL) || tensor.is_set(CUDNN_ATTR_TENSOR_IS_BY_VALUE);
   if (tensor.type != CUDNN_BACKEND_TENSOR_DESCRIPTOR || is_elsewhere) return;
   auto& known = to[tensor.value<std::int64_t>(CUDNN_ATTR_TENSOR_UNIQUE_ID, -1)];
   known = {bytes_of(tensor), known.is_result || is_result};
@@ -80,22 +80,26 @@ PackedTensors tensors_of(const CudnnDescriptor& plan) {
   PackedTensors all;
   for (const auto& operation : operations_of(plan))
     for (const auto& [name, attribute] : operation->attributes)
-      for (const auto& tensor : attribute.descriptors)
-        add(all, *tensor, results().contains(name));
+      for (const auto& tensor : attribute.descriptors) add(all, *tensor, results().contains(name));
   return all;
 }
 
 const char* name_of(cudnnBackendDescriptorType_t operation) {
   switch (operation) {
-    case CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR: return " convolution forward";
+    case CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR:
+      return " convolution forward";
     case CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_FILTER_DESCRIPTOR:
       return " convolution backward filter";
     case CUDNN_BACKEND_OPERATION_CONVOLUTION_BACKWARD_DATA_DESCRIPTOR:
       return " convolution backward data";
-    case CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR: return " matmul";
-    case CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR: return " attention forward";
-    case CUDNN_BACKEND_OPERATION_SDPA_BWD_DESCRIPTOR: return " attention backward";
-    default: return "";
+    case CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR:
+      return " matmul";
+    case CUDNN_BACKEND_OPERATION_SDPA_FWD_DESCRIPTOR:
+      return " attention forward";
+    case CUDNN_BACKEND_OPERATION_SDPA_BWD_DESCRIPTOR:
+      return " attention backward";
+    default:
+      return "";
   }
 }
 

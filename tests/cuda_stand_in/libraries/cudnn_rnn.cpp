@@ -39,9 +39,7 @@ struct RnnData {
 };
 RnnData& of(cudnnRNNDataDescriptor_t handle) { return *reinterpret_cast<RnnData*>(handle); }
 
-int gates_of(cudnnRNNMode_t mode) {
-  return mode == CUDNN_LSTM ? 4 : mode == CUDNN_GRU ? 3 : 1;
-}
+int gates_of(cudnnRNNMode_t mode) { return mode == CUDNN_LSTM ? 4 : mode == CUDNN_GRU ? 3 : 1; }
 
 template <class Made, class Handle>
 cudnnStatus_t make(Handle* to) {
@@ -49,7 +47,7 @@ cudnnStatus_t make(Handle* to) {
   return CUDNN_STATUS_SUCCESS;
 }
 
-constexpr std::size_t kWork = 1 << 16, kReserve = 1 << 16, kDropoutStates = 1 << 12;
+constexpr std::size_t kRnnWork = 1 << 16, kReserve = 1 << 16, kDropoutStates = 1 << 12;
 
 }  // namespace
 
@@ -84,11 +82,13 @@ cudnnStatus_t cudnnSetRNNDescriptor_v8(cudnnRNNDescriptor_t shape, cudnnRNNAlgo_
                                        cudnnDataType_t type, cudnnDataType_t, cudnnMathType_t,
                                        int32_t input, int32_t hidden, int32_t, int32_t layers,
                                        cudnnDropoutDescriptor_t, uint32_t) {
-  of(shape) = {gates_of(mode), input,           hidden, layers, direction == CUDNN_BIDIRECTIONAL ? 2 : 1,
-               type};
+  of(shape) = {
+      gates_of(mode), input, hidden, layers, direction == CUDNN_BIDIRECTIONAL ? 2 : 1, type};
   return CUDNN_STATUS_SUCCESS;
 }
-cudnnStatus_t cudnnCreateRNNDataDescriptor(cudnnRNNDataDescriptor_t* to) { return make<RnnData>(to); }
+cudnnStatus_t cudnnCreateRNNDataDescriptor(cudnnRNNDataDescriptor_t* to) {
+  return make<RnnData>(to);
+}
 cudnnStatus_t cudnnDestroyRNNDataDescriptor(cudnnRNNDataDescriptor_t data) {
   delete &of(data);
   return CUDNN_STATUS_SUCCESS;
@@ -102,8 +102,8 @@ cudnnStatus_t cudnnSetRNNDataDescriptor(cudnnRNNDataDescriptor_t data, cudnnData
 }
 cudnnStatus_t cudnnGetRNNTempSpaceSizes(cudnnHandle_t, cudnnRNNDescriptor_t, cudnnForwardMode_t,
                                         cudnnRNNDataDescriptor_t, size_t* work, size_t* reserve) {
-  *work = kWork;
-  *reserve = kReserve;
+  if (work != nullptr) *work = kRnnWork;
+  if (reserve != nullptr) *reserve = kReserve;
   return CUDNN_STATUS_SUCCESS;
 }
 cudnnStatus_t cudnnGetRNNWeightSpaceSize(cudnnHandle_t, cudnnRNNDescriptor_t shape, size_t* bytes) {
@@ -119,16 +119,15 @@ cudnnStatus_t cudnnGetRNNWeightParams(cudnnHandle_t, cudnnRNNDescriptor_t handle
   const bool is_hidden = part >= shape.gates;
   const int gate = part % shape.gates, columns = is_hidden ? shape.hidden : shape.input_of(layer);
   const auto hidden = static_cast<std::size_t>(shape.hidden);
-  auto before = shape.weights_before(layer) +
-                static_cast<std::size_t>(gate * columns) * hidden;
-  if (is_hidden)
-    before += static_cast<std::size_t>(shape.gates * shape.input_of(layer)) * hidden;
+  auto before = shape.weights_before(layer) + static_cast<std::size_t>(gate * columns) * hidden;
+  if (is_hidden) before += static_cast<std::size_t>(shape.gates * shape.input_of(layer)) * hidden;
   const auto biases_before = shape.weights_before(shape.pseudo_layers()) +
                              static_cast<std::size_t>(layer) * shape.biases_of_a_layer() +
                              static_cast<std::size_t>(part) * hidden;
   auto* start = static_cast<char*>(const_cast<void*>(space));
   if (matrix != nullptr) {
-    tensor_of(matrix) = {shape.type, {1, shape.hidden, columns}, {shape.hidden * columns, columns, 1}};
+    tensor_of(matrix) = {
+        shape.type, {1, shape.hidden, columns}, {shape.hidden * columns, columns, 1}};
     *matrix_at = start + before * bytes_of(shape.type);
   }
   if (bias != nullptr) {
@@ -143,11 +142,11 @@ cudnnStatus_t cudnnRNNForward(cudnnHandle_t handle, cudnnRNNDescriptor_t, cudnnF
                               const void* hx, void* hy, cudnnTensorDescriptor_t c, const void* cx,
                               void* cy, size_t weight_bytes, const void* weights, size_t work_bytes,
                               void* work, size_t reserve_bytes, void* reserve) {
-  return cudnn_kernel("cudnn rnn forward", handle,
-             {reads(x, of(x_data).bytes), reads(hx, bytes_of(h)), reads(cx, cx ? bytes_of(c) : 0),
-              reads(weights, weight_bytes), writes(y, of(y_data).bytes), writes(hy, bytes_of(h)),
-              writes(cy, cy ? bytes_of(c) : 0), writes(work, work_bytes),
-              writes(reserve, reserve_bytes)});
+  return cudnn_kernel(
+      "cudnn rnn forward", handle,
+      {reads(x, of(x_data).bytes), reads(hx, bytes_of(h)), reads(cx, cx ? bytes_of(c) : 0),
+       reads(weights, weight_bytes), writes(y, of(y_data).bytes), writes(hy, bytes_of(h)),
+       writes(cy, cy ? bytes_of(c) : 0), writes(work, work_bytes), writes(reserve, reserve_bytes)});
 }
 cudnnStatus_t cudnnRNNBackwardData_v8(cudnnHandle_t handle, cudnnRNNDescriptor_t, const int32_t[],
                                       cudnnRNNDataDescriptor_t y_data, const void* y,
@@ -157,13 +156,13 @@ cudnnStatus_t cudnnRNNBackwardData_v8(cudnnHandle_t handle, cudnnRNNDescriptor_t
                                       const void* dcy, void* dcx, size_t weight_bytes,
                                       const void* weights, size_t work_bytes, void* work,
                                       size_t reserve_bytes, void* reserve) {
-  return cudnn_kernel("cudnn rnn backward data", handle,
-             {reads(y, of(y_data).bytes), reads(dy, of(y_data).bytes), reads(hx, bytes_of(h)),
-              reads(dhy, bytes_of(h)), reads(cx, cx ? bytes_of(c) : 0),
-              reads(dcy, dcy ? bytes_of(c) : 0), reads(weights, weight_bytes),
-              writes(dx, of(x_data).bytes), writes(dhx, bytes_of(h)),
-              writes(dcx, dcx ? bytes_of(c) : 0), writes(work, work_bytes),
-              writes(reserve, reserve_bytes)});
+  return cudnn_kernel(
+      "cudnn rnn backward data", handle,
+      {reads(y, of(y_data).bytes), reads(dy, of(y_data).bytes), reads(hx, bytes_of(h)),
+       reads(dhy, bytes_of(h)), reads(cx, cx ? bytes_of(c) : 0), reads(dcy, dcy ? bytes_of(c) : 0),
+       reads(weights, weight_bytes), writes(dx, of(x_data).bytes), writes(dhx, bytes_of(h)),
+       writes(dcx, dcx ? bytes_of(c) : 0), writes(work, work_bytes),
+       writes(reserve, reserve_bytes)});
 }
 cudnnStatus_t cudnnRNNBackwardWeights_v8(cudnnHandle_t handle, cudnnRNNDescriptor_t,
                                          cudnnWgradMode_t, const int32_t[],
@@ -172,9 +171,9 @@ cudnnStatus_t cudnnRNNBackwardWeights_v8(cudnnHandle_t handle, cudnnRNNDescripto
                                          cudnnRNNDataDescriptor_t y_data, const void* y,
                                          size_t weight_bytes, void* dweights, size_t work_bytes,
                                          void* work, size_t reserve_bytes, void* reserve) {
-  return cudnn_kernel("cudnn rnn backward weights", handle,
-             {reads(x, of(x_data).bytes), reads(hx, bytes_of(h)), reads(y, of(y_data).bytes),
-              writes(dweights, weight_bytes), writes(work, work_bytes),
-              writes(reserve, reserve_bytes)});
+  return cudnn_kernel(
+      "cudnn rnn backward weights", handle,
+      {reads(x, of(x_data).bytes), reads(hx, bytes_of(h)), reads(y, of(y_data).bytes),
+       writes(dweights, weight_bytes), writes(work, work_bytes), writes(reserve, reserve_bytes)});
 }
 }

@@ -9,13 +9,17 @@ namespace ddptrain::stand_in {
 std::size_t bytes_of(cudnnDataType_t type) {
   switch (type) {
     case CUDNN_DATA_HALF:
-    case CUDNN_DATA_BFLOAT16: return 2;
+    case CUDNN_DATA_BFLOAT16:
+      return 2;
     case CUDNN_DATA_DOUBLE:
-    case CUDNN_DATA_INT64: return 8;
+    case CUDNN_DATA_INT64:
+      return 8;
     case CUDNN_DATA_INT8:
     case CUDNN_DATA_UINT8:
-    case CUDNN_DATA_BOOLEAN: return 1;
-    default: return 4;
+    case CUDNN_DATA_BOOLEAN:
+      return 1;
+    default:
+      return 4;
   }
 }
 
@@ -23,8 +27,8 @@ std::size_t bytes_of(cudnnTensorDescriptor_t handle) {
   const auto& tensor = tensor_of(handle);
   std::size_t last = 0;
   for (std::size_t i = 0; i < tensor.sizes.size(); ++i)
-    last += static_cast<std::size_t>(tensor.sizes[i] - 1) *
-            static_cast<std::size_t>(tensor.strides[i]);
+    last +=
+        static_cast<std::size_t>(tensor.sizes[i] - 1) * static_cast<std::size_t>(tensor.strides[i]);
   return (last + 1) * bytes_of(tensor.type);
 }
 

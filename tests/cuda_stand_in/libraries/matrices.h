@@ -1,9 +1,9 @@
 // How much memory matrices of cuBLAS take.
 #pragma once
 
+#include <library_types.h>
 #include <cstddef>
 #include <cstdint>
-#include <library_types.h>
 
 namespace ddptrain::stand_in {
 
@@ -21,9 +21,12 @@ struct MatrixExtent {
 inline std::size_t bytes_of(cudaDataType_t type) {
   switch (type) {
     case CUDA_R_16F:
-    case CUDA_R_16BF: return 2;
-    case CUDA_R_64F: return 8;
-    default: return 4;
+    case CUDA_R_16BF:
+      return 2;
+    case CUDA_R_64F:
+      return 8;
+    default:
+      return 4;
   }
 }
 

@@ -25,13 +25,17 @@ Communicator& of(ncclComm_t handle) { return *reinterpret_cast<Communicator*>(ha
 std::size_t bytes_of(ncclDataType_t type) {
   switch (type) {
     case ncclInt8:
-    case ncclUint8: return 1;
+    case ncclUint8:
+      return 1;
     case ncclFloat16:
-    case ncclBfloat16: return 2;
+    case ncclBfloat16:
+      return 2;
     case ncclInt64:
     case ncclUint64:
-    case ncclFloat64: return 8;
-    default: return 4;
+    case ncclFloat64:
+      return 8;
+    default:
+      return 4;
   }
 }
 

@@ -57,7 +57,8 @@ void order(cudaStream_t before, cudaStream_t after) {
 cudaKernel_t kernel_add_relu() {
   static const cudaKernel_t kernel = [] {
     cudaLibrary_t library = nullptr;
-    require(cudaLibraryLoadData(&library, "add_relu_float", nullptr, nullptr, 0, nullptr, nullptr, 0));
+    require(
+        cudaLibraryLoadData(&library, "add_relu_float", nullptr, nullptr, 0, nullptr, nullptr, 0));
     cudaKernel_t found = nullptr;
     require(cudaLibraryGetKernel(&found, library, "add_relu_float"));
     return found;
@@ -69,8 +70,8 @@ cudaKernel_t kernel_add_relu() {
 void add_relu(char* to, const char* from, long long count, cudaStream_t on, unsigned blocks = 1) {
   int vectors = 1;
   void* arguments[] = {&to, &from, &count, &vectors};
-  require(cudaLaunchKernel(reinterpret_cast<const void*>(kernel_add_relu()), dim3(blocks), dim3(256),
-                           arguments, 0, on));
+  require(cudaLaunchKernel(reinterpret_cast<const void*>(kernel_add_relu()), dim3(blocks),
+                           dim3(256), arguments, 0, on));
 }
 
 cudaStream_t captured() {

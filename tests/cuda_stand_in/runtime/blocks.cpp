@@ -1,5 +1,5 @@
-// The blocks that LibTorch's caching allocator gives out. It keeps what it frees, so that no call of
-// CUDA shows that memory changes hands; its own trace does.
+// The blocks that LibTorch's caching allocator gives out. It keeps what it frees, so that no call
+// of CUDA shows that memory changes hands; its own trace does.
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <dlfcn.h>
 
@@ -14,8 +14,8 @@ using c10::CachingDeviceAllocator::TraceEntry;
 void note_block(const TraceEntry& entry) {
   if (entry.action_ != TraceEntry::ALLOC) return;
   const LockedGpus gpus;
-  auto& stream = entry.stream_ == nullptr ? gpus->default_stream(entry.device_)
-                                          : gpus->stream(entry.stream_);
+  auto& stream =
+      entry.stream_ == nullptr ? gpus->default_stream(entry.device_) : gpus->stream(entry.stream_);
   gpus->give_block(stream, entry.addr_, entry.size_);
 }
 

@@ -22,27 +22,23 @@ std::uint64_t digest(const void* data, std::size_t bytes) {
   return sum;
 }
 
-// The sums of a step's window (distributed/window_numbers.h), which kernels would have computed: a
-// loss of 1, of 64 samples.
-constexpr std::size_t kFewest = 9 * sizeof(double), kMost = 30 * sizeof(double);
-bool are_numbers_of_a_step(std::size_t bytes) {
-  return bytes >= kFewest && bytes <= kMost && bytes % sizeof(double) == 0;
-}
-// Without others that an engine appended, or with two.
-bool mark_a_step(std::size_t bytes) {
-  return bytes == kFewest || bytes == kFewest + 2 * sizeof(double);
+constexpr std::size_t kSmall = 4096;
+
+// As the sums of a step's window (distributed/window_numbers.h), to which an engine may append.
+bool may_be_numbers_of_a_step(std::size_t bytes) {
+  return bytes >= 9 * sizeof(double) && bytes <= kSmall && bytes % sizeof(double) == 0;
 }
 
-// Kernels computed nothing, so that what lies on the device means nothing where it is small: a loss
-// or a score is zero. Weights are as they were copied there.
+// Kernels computed nothing, so that what lies on the device means nothing where it is small: a
+// score is zero, the sums of a step are a loss of 1 of 64 samples. Weights are as they were copied
+// there.
 void give_to_host(void* to, const void* from, std::size_t bytes) {
-  constexpr std::size_t kSmall = 4096;
   if (bytes > kSmall) {
     std::memcpy(to, from, bytes);
     return;
   }
   std::memset(to, 0, bytes);
-  if (!are_numbers_of_a_step(bytes)) return;
+  if (!may_be_numbers_of_a_step(bytes)) return;
   const double numbers[] = {1, 64};
   std::memcpy(to, numbers, sizeof numbers);
 }
@@ -82,7 +78,8 @@ std::function<void()> to_pinned(const Transfer& t, const std::string& name) {
   };
 }
 
-std::vector<MemoryAccess> accesses(const Transfer& t, const Allocation* to, const Allocation* from) {
+std::vector<MemoryAccess> accesses(const Transfer& t, const Allocation* to,
+                                   const Allocation* from) {
   std::vector<MemoryAccess> all;
   if (from != nullptr) all.push_back(reads(t.from, t.bytes));
   if (to != nullptr) all.push_back(writes(t.to, t.bytes));
@@ -92,9 +89,12 @@ std::vector<MemoryAccess> accesses(const Transfer& t, const Allocation* to, cons
 int copy_to_device(GpuStream& stream, const Transfer& t, GpuOperation operation,
                    const Allocation* from) {
   count(Count::to_device);
+  if (stream.is_default) count(Count::step_copies);
   if (is_pinned(from)) {
-    if (stream.capture == nullptr) operation.work = from_pinned(t, operation.name);
-    else operation.prepare = [t, name = operation.name] { return from_pinned(t, name); };
+    if (stream.capture == nullptr)
+      operation.work = from_pinned(t, operation.name);
+    else
+      operation.prepare = [t, name = operation.name] { return from_pinned(t, name); };
   } else if (stream.capture != nullptr) {
     fault("a graph gets a copy from pageable host memory at " + at(t.from) + " on " +
           stream_name(stream.id) + ", which need not be there when the graph is replayed");
@@ -109,12 +109,14 @@ int copy_to_host(GpuStream& stream, const Transfer& t, GpuOperation operation,
                  const Allocation* to) {
   count(Count::to_host);
   if (is_pinned(to)) {
-    operation.marks_step = mark_a_step(t.bytes);
-    const bool ends_step = operation.marks_step && stream.capture == nullptr;
-    if (stream.capture == nullptr) operation.work = to_pinned(t, operation.name);
-    else operation.prepare = [t, name = operation.name] { return to_pinned(t, name); };
+    if (may_be_numbers_of_a_step(t.bytes)) operation.marks_step = t.bytes;
+    const auto mark = stream.capture == nullptr ? operation.marks_step : 0;
+    if (stream.capture == nullptr)
+      operation.work = to_pinned(t, operation.name);
+    else
+      operation.prepare = [t, name = operation.name] { return to_pinned(t, name); };
     const auto error = Gpus::get().enqueue(stream, std::move(operation));
-    if (ends_step) mark_step();
+    if (mark > 0) mark_step(mark);
     return error;
   }
   if (const auto error = Captures::get().refuse_on(stream, "a copy to pageable memory"))
@@ -133,7 +135,7 @@ int copy(GpuStream& stream, void* to, const void* from, std::size_t bytes) {
   const auto* target = all.find(reinterpret_cast<std::uintptr_t>(to));
   const auto* source = all.find(reinterpret_cast<std::uintptr_t>(from));
   const Transfer t{to, from, bytes};
-  GpuOperation operation{"a copy to the device", accesses(t, target, source), {}, {}, false, false};
+  GpuOperation operation{"a copy to the device", accesses(t, target, source), {}, {}, false, 0};
   if (is_on_device(target) && !is_on_device(source))
     return copy_to_device(stream, t, std::move(operation), source);
   if (!is_on_device(target)) {
@@ -152,7 +154,8 @@ int set(GpuStream& stream, void* to, int value, std::size_t bytes) {
   if (bytes == 0) return 0;
   count(Count::memsets);
   return Gpus::get().enqueue(
-      stream, {"a memset", {writes(to, bytes)}, [=] { std::memset(to, value, bytes); }, {}, false, false});
+      stream,
+      {"a memset", {writes(to, bytes)}, [=] { std::memset(to, value, bytes); }, {}, false, 0});
 }
 
 // The synchronous forms are of the default stream, and the host waits.

@@ -32,7 +32,8 @@ std::size_t bytes_created(int device) {
 }
 
 CUresult reserve(CUdeviceptr* to, std::size_t bytes, std::size_t, CUdeviceptr, unsigned long long) {
-  void* made = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* made =
+      ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   *to = reinterpret_cast<CUdeviceptr>(made);
   return made == MAP_FAILED ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }
@@ -150,7 +151,7 @@ extern "C" cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void
                                                         cudaDriverEntryPointQueryResult* status) {
   *function = ddptrain::stand_in::driver_function(symbol);
   if (status != nullptr)
-    *status = *function != nullptr ? cudaDriverEntryPointSuccess
-                                   : cudaDriverEntryPointSymbolNotFound;
+    *status =
+        *function != nullptr ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
   return cudaSuccess;
 }

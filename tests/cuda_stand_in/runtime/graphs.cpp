@@ -1,4 +1,5 @@
 // Captures and graphs.
+#include <algorithm>
 #include <memory>
 
 #include "cuda_stand_in/runtime/runtime.h"
@@ -26,14 +27,14 @@ int launch(CapturedGraph& graph, GpuStream& stream) {
   count(Count::graph_kernels, static_cast<std::int64_t>(graph.kernels()));
   log_line("graph @" + std::to_string(stream.id));
   if (stream.capture != nullptr) fault("a graph is launched into a capture");
-  bool is_a_step = false;
+  std::size_t mark = 0;
   for (auto operation : graph.operations) {
     operation.name += " of a graph";
     if (operation.prepare) operation.work = operation.prepare();
-    is_a_step = is_a_step || operation.marks_step;
+    mark = std::max(mark, operation.marks_step);
     if (const auto error = Gpus::get().enqueue(stream, std::move(operation))) return error;
   }
-  if (is_a_step) mark_step();
+  if (mark > 0) mark_step(mark);
   return 0;
 }
 
@@ -79,8 +80,8 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t handle, cudaStreamCaptureStatu
   return cudaSuccess;
 }
 cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
-  *mode = static_cast<cudaStreamCaptureMode>(stand_in::Captures::get().exchange_mode(
-      static_cast<stand_in::CaptureMode>(*mode)));
+  *mode = static_cast<cudaStreamCaptureMode>(
+      stand_in::Captures::get().exchange_mode(static_cast<stand_in::CaptureMode>(*mode)));
   return cudaSuccess;
 }
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t*, std::size_t* count) {

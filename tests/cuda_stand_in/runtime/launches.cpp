@@ -3,6 +3,7 @@
 #include <cxxabi.h>
 #include <elf.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <set>
@@ -62,18 +63,26 @@ void check_grid(const std::string& name, const LaunchGrid& grid, const GpuStream
     fault(what + std::to_string(shared_bytes) + " bytes of shared memory");
 }
 
+/// STAND_IN_FAIL=DEVICE:N: after N launches the device is lost.
+bool is_lost(const GpuStream& stream) {
+  static const char* text = std::getenv("STAND_IN_FAIL");
+  static int device = -1, left = 0;
+  static const bool is_wanted = text != nullptr && std::sscanf(text, "%d:%d", &device, &left) == 2;
+  return is_wanted && stream.device == device && (left > 0 ? --left : left) == 0;
+}
+
 cudaError_t launch(const void* function, dim3 blocks, dim3 threads, void** arguments,
                    std::size_t shared_bytes, const void* handle) {
   const LockedGpus gpus;
   auto& stream = gpus->stream(handle);
+  if (is_lost(stream)) return result(cudaErrorLaunchFailure);
   note_load(function, stream);
   const std::string name = linker_name(function);
   auto accesses = accesses_of(name, blocks.x, arguments);
-  return result(launch_kernel(accesses.empty() ? readable(name.c_str()) : name,
-                              {{blocks.x, blocks.y, blocks.z},
-                               {threads.x, threads.y, threads.z},
-                               shared_bytes},
-                              std::move(accesses), stream));
+  return result(launch_kernel(
+      accesses.empty() ? readable(name.c_str()) : name,
+      {{blocks.x, blocks.y, blocks.z}, {threads.x, threads.y, threads.z}, shared_bytes},
+      std::move(accesses), stream));
 }
 
 /// Text or machine code of a library, up to its end.
@@ -123,7 +132,8 @@ int launch_kernel(const std::string& name, const LaunchGrid& grid,
                   std::vector<MemoryAccess> accesses, GpuStream& stream) {
   check_grid(name, grid, stream);
   if (stream.capture == nullptr) count(Count::launches);
-  GpuOperation operation{"kernel " + name, std::move(accesses), {}, {}, true, false};
+  if (stream.is_default) count(Count::step_launches);
+  GpuOperation operation{"kernel " + name, std::move(accesses), {}, {}, true, 0};
   return Gpus::get().enqueue(stream, std::move(operation));
 }
 
@@ -146,7 +156,8 @@ STAND_IN_API void** __cudaRegisterFatBinary(void*) {
 STAND_IN_API void __cudaRegisterFatBinaryEnd(void**) {}
 STAND_IN_API void __cudaUnregisterFatBinary(void**) {}
 STAND_IN_API char __cudaInitModule(void**) { return 1; }
-STAND_IN_API void __cudaRegisterVar(void**, char*, char*, const char*, int, std::size_t, int, int) {}
+STAND_IN_API void __cudaRegisterVar(void**, char*, char*, const char*, int, std::size_t, int, int) {
+}
 STAND_IN_API void __cudaRegisterFunction(void**, const char* function, char*, const char* name, int,
                                          void*, void*, void*, void*, int*) {
   const stand_in::LockedGpus gpus;

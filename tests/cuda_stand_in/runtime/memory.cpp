@@ -1,4 +1,5 @@
-// Memory of devices and pinned memory. A page that was freed is unmapped: whoever uses it ends.
+// Memory of devices and pinned memory. A page that was freed is unmapped, so that its use is a
+// segmentation fault.
 #include <sys/mman.h>
 
 #include <cstring>

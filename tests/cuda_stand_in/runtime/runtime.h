@@ -21,10 +21,9 @@ cudaError_t result(int error);
 /// the host waits; from and to pinned memory as late as the stream's order permits.
 int copy(GpuStream& stream, void* to, const void* from, std::size_t bytes);
 
-/// The reads and writes of one of our kernels (src/accelerator/cuda/kernels) in so many blocks along
-/// x; none of others.
-std::vector<MemoryAccess> accesses_of(const std::string& kernel, unsigned blocks,
-                                      void** arguments);
+/// The reads and writes of one of our kernels (src/accelerator/cuda/kernels) in so many blocks
+/// along x; none of others.
+std::vector<MemoryAccess> accesses_of(const std::string& kernel, unsigned blocks, void** arguments);
 
 /// Watches the blocks of LibTorch's allocator, once it is there (blocks.cpp).
 void watch_blocks();

@@ -54,7 +54,9 @@ namespace stand_in = ddptrain::stand_in;
 
 extern "C" {
 
-cudaError_t cudaStreamCreate(cudaStream_t* to) { return stand_in::result(stand_in::make_stream(to, 0)); }
+cudaError_t cudaStreamCreate(cudaStream_t* to) {
+  return stand_in::result(stand_in::make_stream(to, 0));
+}
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* to, unsigned flags) {
   return stand_in::result(stand_in::make_stream(to, flags));
 }

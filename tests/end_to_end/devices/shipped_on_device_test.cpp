@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <set>
 #include <sstream>
-#include <stdexcept>
 
 #include "end_to_end/checkpoints/weights_of_runs.h"
 #include "end_to_end/program.h"
+#include "end_to_end/shipped_data.h"
 #include "support/where.h"
 
 namespace ddptrain::end_to_end {
@@ -24,11 +24,6 @@ struct ShippedRun {
 };
 
 void PrintTo(const ShippedRun& run, std::ostream* out) { *out << run.file << " " << run.mode; }
-
-const json& shipped_table() {
-  static const json table = json::parse(read(test::in_source("scripts/gpu_check/shipped.json")));
-  return table;
-}
 
 /// Recipes that train the network of another in the same way, whose run on two ranks shows theirs:
 /// imagenette-5 with its pools, imagenette-80 with its mixture, imagenette with its images.
@@ -49,37 +44,6 @@ std::vector<ShippedRun> shipped_runs() {
     if (!trained_alike().contains(file)) runs.push_back({file, "ddp", how});
   }
   return runs;
-}
-
-const std::string& small_data() {
-  static const Folder folder;
-  static const std::string path = [] {
-    const auto script = test::in_source("scripts/gpu_check/made_data.py");
-    const auto made =
-        Program({script, test::program(), folder / "data"}, folder.path(), {}, "/usr/bin/python3")
-            .wait();
-    if (made.code != 0) throw std::runtime_error("made_data.py failed: " + made.err);
-    return folder / "data";
-  }();
-  return path;
-}
-
-std::string with_data(std::string text) {
-  const auto at = text.find("DATA");
-  return at == std::string::npos ? text : text.replace(at, 4, small_data());
-}
-
-std::vector<std::string> overrides_of(const json& how) {
-  std::vector<std::string> all;
-  for (const std::string text : how.at("set")) {
-    const auto& shorter = shipped_table().at("short");
-    if (!shorter.contains(text)) {
-      all.push_back(with_data(text));
-      continue;
-    }
-    for (const std::string each : shorter.at(text)) all.push_back(with_data(each));
-  }
-  return all;
 }
 
 bool fine_tunes(const std::vector<std::string>& overrides) {
@@ -109,7 +73,7 @@ std::vector<std::string> shipped_words(const ShippedRun& run, const std::string&
       "checkpoint.keep_last=9",
       "log.tensorboard=false",
       "output.dir=" + device};
-  const auto overrides = overrides_of(run.how);
+  const auto overrides = shipped_overrides(run.how);
   words.insert(words.end(), overrides.begin(), overrides.end());
   if (!fine_tunes(overrides)) words.push_back("train.duration=2 steps");
   return words;

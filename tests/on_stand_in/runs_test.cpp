@@ -1,0 +1,104 @@
+// Runs of the program on the stand-in for CUDA, from their start to their end, and what ends them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "on_stand_in/stand_in_run.h"
+
+namespace ddptrain::end_to_end {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class OnTheStandIn : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (stand_in_folder().empty()) GTEST_SKIP() << kNoStandIn;
+    recipe_ = folder_ / "small.yaml";
+    write(recipe_, small_recipe());
+  }
+
+  StandInRun start(const std::vector<std::string>& words, int gpus,
+                   std::map<std::string, std::string> variables = {}) {
+    variables.merge(environment());
+    auto run = on_stand_in(words, gpus, variables);
+    EXPECT_EQ(run.faults, "");
+    return run;
+  }
+  /// Ten steps in bfloat16 and NHWC, with a checkpoint after every fourth.
+  std::vector<std::string> ten_steps(const std::string& mode, int gpus) const {
+    return {"run",
+            recipe_,
+            "parallel.device=cuda",
+            "parallel.mode=" + mode,
+            "parallel.devices=" + std::to_string(gpus),
+            "train.precision=bf16",
+            "train.channels_last=true",
+            "train.duration=10 steps",
+            "eval.every=5 steps",
+            "checkpoint={every: 4 steps, keep_last: 9}",
+            "output.dir=" + folder_ / "runs"};
+  }
+  std::string run_folder() const { return folder_ / "runs/small/001"; }
+
+  Folder folder_;
+  std::string recipe_;
+};
+
+class ModesOnTheStandIn : public OnTheStandIn,
+                          public ::testing::WithParamInterface<std::pair<const char*, int>> {};
+
+TEST_P(ModesOnTheStandIn, TrainSaveResumeScoreAndPredict) {
+  const auto [mode, gpus] = GetParam();
+  auto run = start(ten_steps(mode, gpus), gpus);
+  ASSERT_EQ(run.ended.code, 0) << run.ended.err;
+  const auto last = run_folder() + "/checkpoints/step-00000010";
+  ASSERT_TRUE(exists(last));
+  std::filesystem::remove_all(last);
+  run = start({"resume", run_folder()}, gpus);
+  EXPECT_EQ(run.ended.code, 0) << run.ended.err;
+  EXPECT_TRUE(exists(last));
+  EXPECT_EQ(start({"eval", run_folder()}, gpus).ended.code, 0);
+  EXPECT_EQ(start({"predict", run_folder(), shapes() + "/val"}, gpus).ended.code, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Modes, ModesOnTheStandIn,
+                         ::testing::Values(std::pair("none", 1), std::pair("ddp", 2),
+                                           std::pair("dp", 2)),
+                         [](const auto& mode) { return std::string(mode.param.first); });
+
+TEST_F(OnTheStandIn, ADeviceWithoutMemoryEndsTheRunWithTheExitCodeOfMemory) {
+  const auto run = start(ten_steps("none", 1), 1, {{"STAND_IN_MEMORY", "25000000"}});
+  EXPECT_EQ(run.ended.code, 7) << run.ended.err;
+  EXPECT_THAT(run.ended.err, AllOf(HasSubstr("out of memory"), Not(HasSubstr("frame #"))));
+}
+
+TEST_F(OnTheStandIn, ADeviceThatIsLostEndsAllRanksAndTheFailingOneIsNamed) {
+  const auto run = start(ten_steps("ddp", 2), 2, {{"STAND_IN_FAIL", "1:3000"}});
+  EXPECT_EQ(run.ended.code, 4) << run.ended.err;
+  EXPECT_THAT(run.ended.err,
+              AllOf(HasSubstr("rank 1: "), HasSubstr("CUDA error: unspecified launch failure"),
+                    Not(HasSubstr("frame #"))));
+}
+
+// CUDA shows what a list has up to a number of no device.
+TEST_F(OnTheStandIn, GpusAreThoseThatCudaShows) {
+  auto words = ten_steps("ddp", 2);
+  const auto run = start(words, 4, {{"CUDA_VISIBLE_DEVICES", "0,-1,1"}});
+  EXPECT_EQ(run.ended.code, 4) << run.ended.err;
+  EXPECT_THAT(run.ended.err, HasSubstr("this machine shows 1"));
+}
+
+// Every seed gives copies other times to run at.
+TEST_F(OnTheStandIn, CopiesMayRunAtAnyTime) {
+  for (const auto* seed : {"2", "3", "4"}) {
+    const auto run = start(ten_steps("none", 1), 1, {{"STAND_IN_SEED", seed}});
+    EXPECT_EQ(run.ended.code, 0) << run.ended.err;
+  }
+}
+
+}  // namespace
+}  // namespace ddptrain::end_to_end

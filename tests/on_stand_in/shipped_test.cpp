@@ -1,0 +1,152 @@
+// Every shipped recipe trains, is evaluated and saves on the stand-in for CUDA; it finds no fault,
+// and a step asks for what launch_budgets.cpp says.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "end_to_end/shipped_data.h"
+#include "on_stand_in/launch_budgets.h"
+#include "on_stand_in/stand_in_run.h"
+
+namespace ddptrain::end_to_end {
+namespace {
+
+constexpr int kSteps = 12;
+
+std::vector<std::string> words_of(const LaunchBudget& row, const std::string& folder) {
+  const auto& how = shipped_table().at("recipes").at(row.recipe);
+  const int accumulate = how.value("accumulate", 1), batch = how.at("batch"),
+            global = std::max(batch, 2 * accumulate * row.gpus);  // batch norm wants two rows
+  std::vector<std::string> words{"run",
+                                 test::in_source(row.recipe),
+                                 "name=stand-in",
+                                 "batch.global=" + std::to_string(global),
+                                 "batch.micro=" + std::to_string(global / accumulate / row.gpus),
+                                 "parallel.device=cuda",
+                                 "parallel.mode=" + row.mode,
+                                 "parallel.devices=" + std::to_string(row.gpus),
+                                 "data.loader.workers=1",
+                                 "train.threads=1",
+                                 "log.tensorboard=false",
+                                 "checkpoint.every=" + std::to_string(kSteps) + " steps",
+                                 "eval.every=" + std::to_string(kSteps) + " steps",
+                                 "output.dir=" + folder};
+  for (const auto& text : shipped_overrides(how)) {
+    if (text.starts_with("eval.every=") || text.starts_with("checkpoint.every=")) continue;
+    words.push_back(text.starts_with("train.fine_tune.") ? "~train.fine_tune" : text);
+  }
+  words.insert(words.end(), row.overrides.begin(), row.overrides.end());
+  words.push_back("train.duration=" + std::to_string(kSteps) + " steps");
+  return words;
+}
+
+/// How often so many bytes went to the host.
+std::map<std::int64_t, int> sizes_of(const std::vector<StandInCounts>& marks) {
+  std::map<std::int64_t, int> sizes;
+  for (const auto& mark : marks) ++sizes[mark.at("bytes")];
+  return sizes;
+}
+
+/// The median over steps, which leaves out those that evaluate, save or log.
+int median(const std::vector<StandInCounts>& steps, const std::string& name) {
+  std::vector<std::int64_t> differences;
+  for (std::size_t i = 1; i < steps.size(); ++i)
+    differences.push_back(steps[i].at(name) - steps[i - 1].at(name));
+  std::sort(differences.begin(), differences.end());
+  return static_cast<int>(differences[differences.size() / 2]);
+}
+
+/// Counts after each step: the first copies of a size with a step's work between them. Evaluations
+/// and checkpoints, which are at the end, may have others of this size.
+std::vector<StandInCounts> after_steps(const std::vector<StandInCounts>& marks) {
+  std::vector<StandInCounts> best;
+  int most = 0;
+  for (const auto& [bytes, times] : sizes_of(marks)) {
+    if (times < kSteps) continue;
+    std::vector<StandInCounts> steps;
+    for (const auto& mark : marks)
+      if (mark.at("bytes") == bytes && steps.size() < kSteps) steps.push_back(mark);
+    const int work = median(steps, "step_launches") + median(steps, "graph_launches");
+    if (work <= most) continue;
+    most = work;
+    best = std::move(steps);
+  }
+  return best;
+}
+
+LaunchBudget measured(const LaunchBudget& row, const std::vector<StandInCounts>& steps) {
+  auto found = row;
+  found.launches = median(steps, "step_launches");
+  found.graphs = median(steps, "graph_launches");
+  found.graph_kernels = median(steps, "graph_kernels");
+  found.copies = median(steps, "step_copies") + median(steps, "to_host") +
+                 median(steps, "on_device") + median(steps, "memsets");
+  found.waits = median(steps, "stream_waits");
+  found.host_waits =
+      median(steps, "event_waits") + median(steps, "stream_syncs") + median(steps, "device_syncs");
+  found.collectives = median(steps, "collectives");
+  found.captures = static_cast<int>(steps.back().at("captures"));
+  return found;
+}
+
+/// As launch_budgets.cpp has it.
+std::string text_of(const LaunchBudget& row) {
+  std::string text = "{\"" + row.recipe + "\", \"" + row.mode + "\"";
+  for (const int number : {row.gpus, row.launches, row.graphs, row.graph_kernels, row.copies,
+                           row.waits, row.host_waits, row.collectives, row.captures})
+    text += ", " + std::to_string(number);
+  std::string overrides;
+  for (const auto& each : row.overrides)
+    overrides += (overrides.empty() ? "\"" : ", \"") + each + "\"";
+  return text + (overrides.empty() ? "" : ", {" + overrides + "}") + "},";
+}
+
+class ShippedOnTheStandIn : public ::testing::TestWithParam<LaunchBudget> {};
+
+TEST_P(ShippedOnTheStandIn, AsksOfCudaWhatTheTableSays) {
+  if (stand_in_folder().empty()) GTEST_SKIP() << kNoStandIn;
+  const auto& row = GetParam();
+  const Folder folder;
+  const auto run = on_stand_in(words_of(row, folder.path()), row.gpus);
+  ASSERT_EQ(run.ended.code, 0) << run.ended.err;
+  EXPECT_EQ(run.faults, "");
+  EXPECT_EQ(run.loads, "") << "kernels are used for the first time within a capture";
+  const std::size_t ranks = row.mode == "dp" ? 1 : static_cast<std::size_t>(row.gpus);
+  ASSERT_EQ(run.steps.size(), ranks);
+  for (const auto& collectives : run.collectives)  // every rank makes the same calls
+    EXPECT_EQ(collectives, run.collectives[0]);
+  const auto steps = after_steps(run.steps[0]);
+  ASSERT_EQ(steps.size(), std::size_t{kSteps}) << ::testing::PrintToString(sizes_of(run.steps[0]));
+  EXPECT_EQ(text_of(measured(row, steps)), text_of(row));
+  EXPECT_EQ(steps.back().at("broken_captures"), 0);
+  EXPECT_GT(steps.back().at("blocks"), 0) << "LibTorch's allocator was not watched";
+}
+
+std::string name_of(const ::testing::TestParamInfo<LaunchBudget>& given) {
+  const auto& row = given.param;
+  auto name = row.recipe + "_" + row.mode + "_" + std::to_string(row.gpus);
+  for (const auto& text : row.overrides) name += "_" + text;
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return !std::isalnum(c); }, '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Recipes, ShippedOnTheStandIn, ::testing::ValuesIn(launch_budgets()),
+                         name_of);
+
+TEST(LaunchBudgets, HaveEveryShippedRecipeAloneAndOnTwoGpus) {
+  std::set<std::string> all, alone, in_two;
+  for (const auto& [file, how] : shipped_table().at("recipes").items())
+    if (file.starts_with("recipes/")) all.insert(file);
+  for (const auto& row : launch_budgets())
+    if (row.overrides.empty() && row.mode != "dp")
+      (row.mode == "none" ? alone : in_two).insert(row.recipe);
+  EXPECT_EQ(alone, all);
+  EXPECT_EQ(in_two, all);
+}
+
+}  // namespace
+}  // namespace ddptrain::end_to_end
