@@ -13,12 +13,13 @@ RUN --mount=type=cache,target=/root/.cache/ccache make wheel
 
 FROM debian:12-slim AS base
 RUN apt-get update && apt-get install -y --no-install-recommends ca-certificates curl && rm -rf /var/lib/apt/lists/*
-RUN useradd --uid 1000 --create-home ddptrain && install -d -o ddptrain -g ddptrain /data /runs
+# Recipes read data/ and write runs/, which are /data and /runs here.
+RUN useradd --uid 1000 --create-home ddptrain && install -d -o ddptrain -g ddptrain /data /runs && \
+    ln -s /data /runs /home/ddptrain
 ENV PATH=/opt/ddptrain/bin:/usr/local/bin:/usr/bin:/bin
 ENV DDPTRAIN_DATA=/data
 VOLUME ["/data", "/runs"]
-# Recipes write to runs/, which is /runs here.
-WORKDIR /
+WORKDIR /home/ddptrain
 HEALTHCHECK --interval=5m --timeout=1m CMD ["ddptrain", "doctor"]
 ENTRYPOINT ["ddptrain"]
 CMD ["help"]
