@@ -51,10 +51,10 @@ install: build             ## a tree that may be moved to any machine with this 
 package: build             ## that tree as a tarball
 	scripts/package $(BUILD)
 
-wheel: build checker       ## the wheels ddptrain and ddptrain-check, in $(BUILD)/wheels
+wheel: setup-cuda build checker    ## the wheels ddptrain and ddptrain-check, in $(BUILD)/wheels
 	scripts/wheel $(BUILD) --checker build-checker
 
-release: build checker     ## every artifact of a release in $(BUILD)/release: wheels, tarball, SBOM, SHA256SUMS
+release: setup-cuda build checker  ## every artifact of a release in $(BUILD)/release: wheels, tarball, SBOM, SHA256SUMS
 	scripts/release $(BUILD) build-checker $(BUILD)/release
 
 gpu-check: configure       ## checks on a machine with an NVIDIA GPU (docs/gpu.md); SLOT=3 runs one slot, DEVICE=simulated needs no GPU
