@@ -1,6 +1,6 @@
 // What a steady step asks of CUDA, launch by launch: the one table that a change has to edit
-// knowingly. Counts are of one rank, on the small data of scripts/gpu_check/made_data.py; sizes do
-// not matter to most of them.
+// knowingly. Counts are of the rank that launches most, on the small data of
+// scripts/gpu_check/made_data.py; sizes do not matter to most of them.
 #pragma once
 
 #include <ostream>

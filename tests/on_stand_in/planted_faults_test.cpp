@@ -137,6 +137,13 @@ TEST(RightPrograms, AreLeftAlone) {
   }
 }
 
+TEST(RightPrograms, MayCaptureStreamsThatEventsJoin) {
+  if (stand_in_folder().empty()) GTEST_SKIP() << kNoStandIn;
+  const auto run = on_stand_in({"right_capture"}, 1, {}, stand_in_folder() + "/cuda_faults");
+  EXPECT_EQ(run.ended.code, 0) << run.ended.err;
+  EXPECT_EQ(run.faults, "");
+}
+
 TEST(FirstUseOfAKernelInACapture, IsCounted) {
   if (stand_in_folder().empty()) GTEST_SKIP() << kNoStandIn;
   const auto run =

@@ -118,11 +118,18 @@ TEST_P(ShippedOnTheStandIn, AsksOfCudaWhatTheTableSays) {
   ASSERT_EQ(run.steps.size(), ranks);
   for (const auto& collectives : run.collectives)  // every rank makes the same calls
     EXPECT_EQ(collectives, run.collectives[0]);
-  const auto steps = after_steps(run.steps[0]);
-  ASSERT_EQ(steps.size(), std::size_t{kSteps}) << ::testing::PrintToString(sizes_of(run.steps[0]));
-  EXPECT_EQ(text_of(measured(row, steps)), text_of(row));
-  EXPECT_EQ(steps.back().at("broken_captures"), 0);
-  EXPECT_GT(steps.back().at("blocks"), 0) << "LibTorch's allocator was not watched";
+  std::vector<LaunchBudget> found;
+  for (const auto& marks : run.steps) {
+    const auto steps = after_steps(marks);
+    ASSERT_EQ(steps.size(), std::size_t{kSteps}) << ::testing::PrintToString(sizes_of(marks));
+    EXPECT_EQ(steps.back().at("broken_captures"), 0);
+    EXPECT_GT(steps.back().at("blocks"), 0) << "LibTorch's allocator was not watched";
+    found.push_back(measured(row, steps));
+  }
+  const auto most = std::max_element(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return a.launches < b.launches;
+  });
+  EXPECT_EQ(text_of(*most), text_of(row));
 }
 
 std::string name_of(const ::testing::TestParamInfo<LaunchBudget>& given) {

@@ -103,6 +103,18 @@ void right() {
   require(cudaFree(data));
 }
 
+// Nor here: another stream's work is joined, and an event after it is no work.
+void right_capture() {
+  char* data = on_device();
+  const auto capture = captured(), other = stream();
+  order(capture, other);
+  add_relu(data, data, kBytes / 4, other);
+  order(other, capture);
+  require(cudaEventRecord(event(), other));
+  cudaGraph_t graph = nullptr;
+  require(cudaStreamEndCapture(capture, &graph));
+}
+
 void missing_event() {
   const auto copies = stream(), work = stream();
   char *data = on_device(), *host = pinned();
@@ -259,6 +271,7 @@ void code_loaded_in_a_capture() {
 const std::map<std::string, std::function<void()>>& all() {
   static const std::map<std::string, std::function<void()>> faults{
       {"right", right},
+      {"right_capture", right_capture},
       {"missing_event", missing_event},
       {"early_overwrite", early_overwrite},
       {"early_event", early_event},
