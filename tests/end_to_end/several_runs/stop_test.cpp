@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::string kLongRun = "runs/small/001";
+const std::string kEndlessRun = "runs/small/001";
 
 void wait_until(const std::function<bool()>& what) {
   for (int i = 0; i < 6000; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(50)))
@@ -53,24 +53,24 @@ class LongRun : public testing::Test {
 TEST_F(LongRun, IsListedWithItsProcessAndStoppedWithACheckpoint) {
   Program training(words({"run"}, {"parallel.mode=ddp", "parallel.devices=2"}), folder_.path(),
                    environment());
-  wait_until([&] { return has_begun(folder_, kLongRun); });
+  wait_until([&] { return has_begun(folder_, kEndlessRun); });
   const auto all = listed();
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].at("process"), training.pid());
   EXPECT_EQ(all[0].at("total_steps"), 100000);
-  EXPECT_THAT(run({"ps"}, folder_.path()).out, HasSubstr(kLongRun));
+  EXPECT_THAT(run({"ps"}, folder_.path()).out, HasSubstr(kEndlessRun));
 
-  const auto stopped = run({"stop", kLongRun}, folder_.path());
+  const auto stopped = run({"stop", kEndlessRun}, folder_.path());
   EXPECT_EQ(stopped.code, 0) << stopped.err;
-  EXPECT_THAT(stopped.out, testing::StartsWith(kLongRun + ": "));
+  EXPECT_THAT(stopped.out, testing::StartsWith(kEndlessRun + ": "));
   EXPECT_EQ(training.wait().code, 128 + 15);
-  EXPECT_FALSE(list(folder_ / kLongRun + "/checkpoints").empty());
+  EXPECT_FALSE(list(folder_ / kEndlessRun + "/checkpoints").empty());
   EXPECT_TRUE(listed().empty());
 
-  const auto again = run({"stop", kLongRun}, folder_.path());
+  const auto again = run({"stop", kEndlessRun}, folder_.path());
   EXPECT_EQ(again.code, 3);
   EXPECT_EQ(again.err,
-            "error: '" + kLongRun + "' does not go on; 'ddptrain ps' shows those that do\n");
+            "error: '" + kEndlessRun + "' does not go on; 'ddptrain ps' shows those that do\n");
 }
 
 TEST_F(LongRun, OfASweepEndsWithTheSweep) {
