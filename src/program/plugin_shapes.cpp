@@ -6,10 +6,26 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "base/version.h"
 #include "cli/documents/components.h"
 
 namespace ddptrain {
+namespace {
+
+void add_shapes_of(Components& components, const std::string& path) try {
+  const auto text = read_text(path);
+  const auto versions = "ddptrain " + version() + ", LibTorch " + torch_version();
+  const auto built_for = parse_json(text).value("plugin", std::string("no known version"));
+  if (built_for != versions)
+    throw Error(Exit::recipe, "'" + path + "' was written for " + shown(built_for) +
+                                  ", and this is " + versions + "; build the plug-in again");
+  components.add(text);
+} catch (const Json::exception&) {
+  throw Error(Exit::recipe, "'" + path + "' is damaged; build the plug-in again");
+}
+
+}  // namespace
 
 void add_plugin_shapes(Components& components, const PluginFile& file) {
   static std::set<std::string> known;
@@ -20,14 +36,7 @@ void add_plugin_shapes(Components& components, const PluginFile& file) {
   if (!std::filesystem::exists(path))
     throw Error(Exit::recipe, "there is no '" + path + "', by which checks know a plug-in; '" +
                                   "ddptrain plugin shapes " + file.path + "' writes it");
-  const auto text = read_text(path);
-  const auto json = parse_json(text);
-  const auto versions = "ddptrain " + version() + ", LibTorch " + torch_version();
-  const auto built_for = json.value("plugin", std::string("no known version"));
-  if (built_for != versions)
-    throw Error(Exit::recipe, "'" + path + "' was written for " + built_for + ", and this is " +
-                                  versions + "; build the plug-in again");
-  components.add(text);
+  add_shapes_of(components, path);
   known.insert(path);
 }
 

@@ -82,6 +82,10 @@ class Components::Kind final : public CatalogBase {
           {name, json.at("doc"), json.at("traits"), std::make_shared<const LazyShape>(make)});
     }
   }
+  /// Makes all shapes now, so that a damaged one is found here.
+  void make_shapes() const {
+    for (const auto& entry : entries_) entry.shape();
+  }
   std::size_t size() const override { return entries_.size(); }
   const EntryBase& at(std::size_t index) const override { return entries_[index]; }
 
@@ -126,6 +130,7 @@ Components::Components(std::string_view text) { read(text); }
 void Components::add(std::string_view text) {
   static std::deque<std::string> kept_texts;
   read(kept_texts.emplace_back(text));
+  for (const auto& [name, kind] : kinds_) kind->make_shapes();
 }
 
 void Components::read(std::string_view text) {
