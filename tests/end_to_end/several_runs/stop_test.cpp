@@ -32,8 +32,8 @@ class LongRun : public testing::Test {
   LongRun() { write(folder_ / "small.yaml", small_recipe()); }
   std::vector<std::string> words(std::vector<std::string> first,
                                  const std::vector<std::string>& more = {}) {
-    first.insert(first.end(), {"small.yaml", kSmallModel, "train.duration=100000 steps",
-                               "log.every=1 step"});
+    first.insert(first.end(),
+                 {"small.yaml", kSmallModel, "train.duration=100000 steps", "log.every=1 step"});
     first.insert(first.end(), more.begin(), more.end());
     return first;
   }
