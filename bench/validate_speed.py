@@ -22,7 +22,6 @@ VERBS = [
     ["help"],
     ["validate", "recipes/imagenette.yaml"],
     ["show", "recipes/imagenette.yaml"],
-    ["diff", "recipes/imagenette.yaml", "recipes/imagewoof.yaml"],
     ["plan", "recipes/imagenette.yaml", "--samples", "9469"],
     ["init", "imagenette", "-"],
     ["runs", "runs"],
