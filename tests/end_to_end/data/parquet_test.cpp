@@ -109,10 +109,11 @@ TEST_F(Parquet, IsRefusedInOneLineWhereItIsNone) {
   EXPECT_THAT(ended.err, HasSubstr("text.parquet' cannot be read as Parquet: "));
 }
 
-// The program alone in a folder, without the library that belongs next to it.
+// The program and its engine in a folder, without the library that belongs next to them.
 TEST_F(Parquet, NamesThePlugInThatIsMissing) {
   const auto alone = folder_ / "ddptrain";
   fs::copy(test::program(), alone);
+  fs::copy(fs::path(test::program()).parent_path() / "libddptrain_engine.so", folder_.path());
   for (const auto& words : {Row{"init", "people.parquet", "-"}, Row{"run", "mine.yaml"}}) {
     if (words[0] == "run") drafted("people.parquet", "mine.yaml");
     const auto ended = Program(words, folder_.path(), {}, alone).wait();

@@ -3,20 +3,24 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "end_to_end/program.h"
 
 namespace ddptrain::end_to_end {
 namespace {
 
-TEST(OpenMp, ThreadsThatWaitSleepUnlessSomebodySaysOtherwise) {
+TEST(OpenMp, ThreadsThatWaitSleepUnlessTheEnvironmentSaysOtherwise) {
   const Folder folder;
-  const auto shown =
-      run({"version"}, folder.path(), {{"OMP_DISPLAY_ENV", "verbose"}, {"PWD", folder.path()}});
+  const std::vector<std::string> opens_the_engine{"data", "make", "table", "houses"};
+  const auto shown = run(opens_the_engine, folder.path(), {{"OMP_DISPLAY_ENV", "verbose"}});
   ASSERT_EQ(shown.code, 0) << shown.err;
   EXPECT_THAT(shown.err, testing::HasSubstr("GOMP_SPINCOUNT = '0'"));
-  const auto active = run({"version"}, folder.path(),
+  const Folder other;
+  const auto active = run(opens_the_engine, other.path(),
                           {{"OMP_DISPLAY_ENV", "verbose"}, {"OMP_WAIT_POLICY", "active"}});
+  ASSERT_EQ(active.code, 0) << active.err;
   EXPECT_THAT(active.err, testing::HasSubstr("OMP_WAIT_POLICY = 'ACTIVE'"));
 }
 
