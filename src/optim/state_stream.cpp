@@ -54,10 +54,12 @@ void StateStream::expect(std::int64_t all, std::int64_t largest) {
 }
 
 at::Tensor StateStream::buffer(std::size_t chunk) {
+  const auto here = c10::impl::VirtualGuardImpl(device_.type()).getStream(device_);
   for (auto& side : sides_) {
     if (side.bytes.defined()) continue;
     side.bytes = at::empty({buffer_bytes_}, at::TensorOptions(device_).dtype(at::kByte));
     for (const auto stream : {in_, out_}) side.bytes.record_stream(stream);
+    side.left.record(here);  // which may still write what had this memory before
   }
   return sides_[chunk % sides_.size()].bytes;
 }

@@ -86,6 +86,17 @@ const std::vector<LaunchBudget>& launch_budgets() {
       {"recipes/adult.yaml", "ddp", 2, 11, 2, 109, 5, 1, 1, 0, 2, {"train.graph=true"}},
       {"recipes/shapes.yaml", "ddp", 2, 11, 2, 111, 4, 1, 1, 0, 2, {"train.graph=true"}},
       {"recipes/imagenette-resnet18.yaml", "ddp", 2, 6, 2, 1109, 4, 1, 1, 0, 2, {"parallel.sync_bn=true", "train.graph=true"}},
+      {"recipes/gpt2-tiny.yaml", "zero1", 2, 153, 0, 0, 33, 11, 1, 5, 0},
+      {"recipes/gpt2-tiny.yaml", "zero2", 2, 154, 0, 0, 36, 19, 1, 9, 0},
+      {"recipes/gpt2-tiny.yaml", "fsdp", 2, 154, 0, 0, 39, 21, 1, 10, 0},
+      {"recipes/gpt2-tiny.yaml", "fsdp", 2, 216, 0, 0, 25, 31, 1, 15, 0, {"train.precision=bf16"}},
+      {"recipes/gpt2-tiny.yaml", "fsdp", 2, 154, 0, 0, 51, 41, 1, 10, 0, {"parallel.shard={offload: optimizer}"}},
+      {"recipes/gpt2-tiny.yaml", "fsdp", 2, 178, 0, 0, 39, 21, 1, 10, 0, {"train.recompute=blocks"}},
+      {"recipes/gpt2-tiny.yaml", "fsdp", 4, 154, 0, 0, 39, 27, 1, 13, 0, {"parallel.shard={group: 2}"}},
+      {"recipes/imagenette-resnet18.yaml", "zero1", 2, 273, 0, 0, 72, 15, 1, 7, 0},
+      {"recipes/imagenette-resnet18.yaml", "zero2", 2, 272, 0, 0, 81, 43, 1, 21, 0},
+      {"recipes/imagenette-resnet18.yaml", "fsdp", 2, 272, 0, 0, 96, 57, 1, 28, 0},
+      {"recipes/houses.yaml", "fsdp", 2, 94, 0, 0, 16, 11, 1, 5, 0},
   };
   // clang-format on
   return all;

@@ -55,6 +55,9 @@ TEST_P(ModesOnTheStandIn, TrainSaveResumeScoreAndPredict) {
   const auto [mode, gpus] = GetParam();
   auto run = start(ten_steps(mode, gpus), gpus);
   ASSERT_EQ(run.ended.code, 0) << run.ended.err;
+  if (std::string(mode) != "dp") {
+    EXPECT_EQ(collectives_that_differ(run), "");
+  }
   const auto last = run_folder() + "/checkpoints/step-00000010";
   ASSERT_TRUE(exists(last));
   std::filesystem::remove_all(last);
@@ -65,9 +68,27 @@ TEST_P(ModesOnTheStandIn, TrainSaveResumeScoreAndPredict) {
   EXPECT_EQ(start({"predict", run_folder(), shapes() + "/val"}, gpus).ended.code, 0);
 }
 
+// Rank 1 of four shares a group with rank 0, which calls two others; then a rank is missing.
+TEST(CollectivesOfTheStandIn, AreThoseThatRanksShare) {
+  const std::string all = "ncclAllReduce of group 7.1 of 4 ranks, 8 numbers of type 7\n",
+                    even = "ncclAllReduce of group 7.2 of 2 ranks, 3 numbers of type 7\n",
+                    odd = "ncclAllReduce of group 8.1 of 2 ranks, 5 numbers of type 7\n";
+  StandInRun run;
+  run.collectives = {all + even, all + odd, all + even, all + odd};
+  EXPECT_EQ(collectives_that_differ(run), "");
+  run.collectives[3] = odd + all;
+  EXPECT_EQ(collectives_that_differ(run),
+            "ncclAllReduce of group 7.1 of 4 ranks, 8 numbers of type 7 | "
+            "ncclAllReduce of group 8.1 of 2 ranks, 5 numbers of type 7");
+  run.collectives[3] = all;
+  EXPECT_EQ(collectives_that_differ(run),
+            "ncclAllReduce of group 8.1 of 2 ranks, 5 numbers of type 7 | only 1");
+}
+
 INSTANTIATE_TEST_SUITE_P(Modes, ModesOnTheStandIn,
                          ::testing::Values(std::pair("none", 1), std::pair("ddp", 2),
-                                           std::pair("dp", 2)),
+                                           std::pair("dp", 2), std::pair("zero1", 2),
+                                           std::pair("zero2", 2), std::pair("fsdp", 2)),
                          [](const auto& mode) { return std::string(mode.param.first); });
 
 TEST_F(OnTheStandIn, ADeviceWithoutMemoryEndsTheRunWithTheExitCodeOfMemory) {

@@ -1,6 +1,8 @@
 #include "on_stand_in/stand_in_run.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <set>
 #include <sstream>
 
 namespace ddptrain::end_to_end {
@@ -27,7 +29,59 @@ std::vector<StandInCounts> all_steps(const std::string& text) {
   return steps;
 }
 
+/// A call of NCCL: "ncclAllReduce of group 123.1 of 2 ranks, 8 numbers of type 7".
+struct Call {
+  std::string text, group;
+  int ranks = 0;
+};
+
+std::vector<Call> calls_of(const std::string& text) {
+  std::vector<Call> calls;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    auto& call = calls.emplace_back(Call{line, {}, 0});
+    std::istringstream words(line);
+    std::string skipped;
+    words >> skipped >> skipped >> skipped >> call.group >> skipped >> call.ranks;
+  }
+  return calls;
+}
+
+/// Ranks that call a group, by its name; those are all that it says it has.
+using Members = std::map<std::string, std::set<std::size_t>>;
+
+std::string first_difference(const std::vector<std::vector<Call>>& ranks, const Members& members,
+                             std::size_t one, std::size_t other) {
+  const auto shared = [&](std::size_t rank, std::size_t with) {
+    std::vector<std::string> texts;
+    for (const auto& call : ranks[rank])
+      if (members.at(call.group).contains(with)) texts.push_back(call.text);
+    texts.push_back("nothing more");
+    return texts;
+  };
+  const auto a = shared(one, other), b = shared(other, one);
+  const auto [at, there] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  return at == a.end() ? "" : *at + " | " + *there;
+}
+
 }  // namespace
+
+std::string collectives_that_differ(const StandInRun& run) {
+  std::vector<std::vector<Call>> ranks;
+  for (const auto& text : run.collectives) ranks.push_back(calls_of(text));
+  Members members;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
+    for (const auto& call : ranks[rank]) members[call.group].insert(rank);
+  for (const auto& calls : ranks)
+    for (const auto& call : calls)
+      if (members[call.group].size() != static_cast<std::size_t>(call.ranks))
+        return call.text + " | only " + std::to_string(members[call.group].size());
+  for (std::size_t one = 0; one < ranks.size(); ++one)
+    for (std::size_t other = one + 1; other < ranks.size(); ++other)
+      if (auto difference = first_difference(ranks, members, one, other); !difference.empty())
+        return difference;
+  return {};
+}
 
 std::string stand_in_folder() { return DDPTRAIN_CUDA_STAND_IN; }
 

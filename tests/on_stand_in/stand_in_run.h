@@ -27,6 +27,10 @@ struct StandInRun {
   std::string loads;                     // kernels that were first used within a capture
 };
 
+/// Where a rank calls another collective than one that it shares a group with: the first such call
+/// of both, or empty. NCCL hangs there. Ranks are processes, and every rank of a group is there.
+std::string collectives_that_differ(const StandInRun& run);
+
 /// A process of GPUs in tests: `folder` gets the report.
 std::map<std::string, std::string> stand_in_environment(const std::string& folder, int gpus);
 

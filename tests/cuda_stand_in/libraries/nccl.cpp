@@ -4,6 +4,8 @@
 #include <nccl.h>
 #pragma GCC visibility pop
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cstring>
 #include <string>
@@ -17,7 +19,8 @@ using ddptrain::stand_in::reads;
 using ddptrain::stand_in::writes;
 
 struct Communicator {
-  int number, rank, ranks;
+  std::string name;  // the same on all its ranks, and that of no other
+  int rank, ranks;
 };
 
 Communicator& of(ncclComm_t handle) { return *reinterpret_cast<Communicator*>(handle); }
@@ -51,17 +54,22 @@ ncclResult_t enqueue(const Collective& what, ncclComm_t handle, cudaStream_t str
   const auto& group = of(handle);
   ddptrain::stand_in::count(ddptrain::stand_in::Count::collectives);
   ddptrain::stand_in::add_line(
-      "collectives", std::string(what.name) + " of group " + std::to_string(group.number) + ", " +
-                         std::to_string(what.count) + " numbers of type " +
-                         std::to_string(what.type) +
+      "collectives", std::string(what.name) + " of group " + group.name + " of " +
+                         std::to_string(group.ranks) + " ranks, " + std::to_string(what.count) +
+                         " numbers of type " + std::to_string(what.type) +
                          (what.root < 0 ? "" : ", root " + std::to_string(what.root)));
   ddptrain::stand_in::library_kernel(what.name, stream, std::move(accesses));
   return ncclSuccess;
 }
 
-ncclResult_t make(ncclComm_t* to, int ranks, int rank) {
-  static std::atomic<int> made{0};  // in one order on all ranks
-  *to = reinterpret_cast<ncclComm_t>(new Communicator{++made, rank, ranks});
+/// The process of rank 0, and its number there.
+std::string new_name() {
+  static std::atomic<int> made{0};
+  return std::to_string(::getpid()) + "." + std::to_string(++made);
+}
+
+ncclResult_t make(ncclComm_t* to, int ranks, const std::string& name, int rank) {
+  *to = reinterpret_cast<ncclComm_t>(new Communicator{name, rank, ranks});
   return ncclSuccess;
 }
 
@@ -74,22 +82,26 @@ ncclResult_t ncclGetVersion(int* version) {
   return ncclSuccess;
 }
 ncclResult_t ncclGetUniqueId(ncclUniqueId* id) {
-  std::memset(id, 1, sizeof *id);
+  std::memset(id, 0, sizeof *id);
+  const auto name = new_name();
+  std::memcpy(id->internal, name.data(), name.size());
   return ncclSuccess;
 }
-ncclResult_t ncclCommInitRank(ncclComm_t* to, int ranks, ncclUniqueId, int rank) {
-  return make(to, ranks, rank);
+ncclResult_t ncclCommInitRank(ncclComm_t* to, int ranks, ncclUniqueId id, int rank) {
+  return make(to, ranks, id.internal, rank);
 }
-ncclResult_t ncclCommInitRankConfig(ncclComm_t* to, int ranks, ncclUniqueId, int rank,
+ncclResult_t ncclCommInitRankConfig(ncclComm_t* to, int ranks, ncclUniqueId id, int rank,
                                     ncclConfig_t*) {
-  return make(to, ranks, rank);
+  return make(to, ranks, id.internal, rank);
 }
 ncclResult_t ncclCommInitAll(ncclComm_t* to, int ranks, const int*) {
-  for (int rank = 0; rank < ranks; ++rank) make(to + rank, ranks, rank);
+  const auto name = new_name();
+  for (int rank = 0; rank < ranks; ++rank) make(to + rank, ranks, name, rank);
   return ncclSuccess;
 }
-ncclResult_t ncclCommSplit(ncclComm_t from, int, int, ncclComm_t* to, ncclConfig_t*) {
-  return make(to, of(from).ranks, of(from).rank);
+// Which ranks are in the part is known to all of them together alone.
+ncclResult_t ncclCommSplit(ncclComm_t, int, int, ncclComm_t*, ncclConfig_t*) {
+  return ncclInvalidUsage;
 }
 ncclResult_t ncclCommDestroy(ncclComm_t) { return ncclSuccess; }
 ncclResult_t ncclCommAbort(ncclComm_t) { return ncclSuccess; }
