@@ -10,6 +10,7 @@
 #include "base/output/table_text.h"
 #include "base/text.h"
 #include "jobs/verify/differences.h"
+#include "jobs/verify/noise.h"
 #include "jobs/verify/step_gradients.h"
 #include "models/model.h"
 
@@ -166,41 +167,23 @@ std::string why_followed(const CheckSetting& setting, const FollowedGradients& g
          "with the same gradients";
 }
 
-constexpr const char* kGradients = "gradients";
-
 /// How far `own` of the followed gradients are from the others.
 Difference difference_of(const FollowedGradients& own, double allowed) {
   return {kGradients, own.largest, !(own.largest <= allowed), fmt::format("step {}", own.step)};
 }
 
-/// What a unit in the last place of the weights changes, of each kind of numbers: of a run against
-/// the same one whose weights are shaken.
-std::map<std::string, double> measured_noise(const CheckSetting& setting, const RunCut& cut,
-                                             std::int64_t last) {
-  const auto plain = setting.runs.kept(cut, last), shaken = setting.runs.shaken(cut, last);
-  auto all = step_differences(plain, shaken, 0);
-  for (auto& each : checkpoint_differences(plain, shaken, 0)) all.push_back(std::move(each));
-  all.push_back(difference_of(followed_gradients(shaken), 0));
-  std::map<std::string, double> noise;
-  for (const auto& each : all) noise[each.what] = each.largest;
-  return noise;
-}
-
-/// Judges again what was beyond the precision's bound by the noise of this model: a result is
-/// rounded after each of many operations, the shaken weights once.
+/// Judges again what was beyond the precision's bound by the noise of this model.
 void allow_for_noise(CheckedRows& rows, const Comparison& comparison,
-                     const std::map<std::string, double>& noise) {
-  constexpr double roundings = 8;
+                     const std::map<std::string, Noise>& noise) {
   for (auto& row : rows) {
     if (row.verdict != Verdict::different) continue;
     const auto found = noise.find(row.what.substr(comparison.what.size() + 2));
-    const double bound = found == noise.end() ? 0 : roundings * found->second;
-    if (!(row.largest <= bound) || !std::isfinite(bound)) continue;
+    if (found == noise.end()) continue;
+    const auto allowance = allowance_of(found->second);
+    if (!(row.largest <= allowance.bound) || !std::isfinite(allowance.bound)) continue;
     row.verdict = Verdict::same;
-    row.allowed = bound;
-    row.note =
-        "rounding errors of this model: one in the last place of its weights changes them by " +
-        short_number(found->second);
+    row.allowed = allowance.bound;
+    row.note = allowance.why;
   }
 }
 
@@ -214,7 +197,8 @@ CheckedRows compare_followed(const CheckSetting& setting, const Comparison& comp
   const auto gradients = followed_gradients(following);
   auto rows = compare_ends(setting, comparison, following, kept);
   rows.push_back(row_of(setting, comparison, difference_of(gradients, comparison.allowed)));
-  if (!all_same(rows)) allow_for_noise(rows, comparison, measured_noise(setting, reference, last));
+  if (!all_same(rows))
+    allow_for_noise(rows, comparison, measured_noise(setting.runs, reference, last));
   if (!all_same(rows)) return {};
   for (auto& row : rows)
     if (row.what == comparison.what + ": weights")

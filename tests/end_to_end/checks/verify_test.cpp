@@ -181,6 +181,39 @@ TEST_F(Verify, AllowsForTheRoundingErrorsOfAModelButNotForAFault) {
   EXPECT_EQ(verify(words, "sample").code, 6);
 }
 
+/// Where one CPU was tried, a value before a ReLU was within rounding of zero in fp32: above it on
+/// one rank, below it on two.
+const std::string kAtAKink = R"(recipe: 1
+name: kink
+seed: 523
+model: {type: unet, body: {type: xresnet18, widen: 0.25, stem: [4, 4, 8]}}
+data:
+  type: image_masks
+  root: masks
+  codes: codes.txt
+  void: ["255"]
+  valid: images/val
+  transforms:
+    train: [{type: resize, size: [32, 32]}, horizontal_flip, {type: normalize, preset: imagenet}]
+    valid: [{type: resize, size: [32, 32]}, {type: normalize, preset: imagenet}]
+  loader: {workers: 1, drop_last: false}
+batch: {global: 8}
+train: {duration: 8 steps, threads: 1, precision: fp32}
+loss: {type: combined, losses: [cross_entropy, fastai_dice], weights: [1, 1]}
+optimizer: {type: adam, lr: 0.03}
+parallel: {mode: ddp, device: cpu, sync_bn: true}
+)";
+
+TEST_F(Verify, AllowsForAValueAtTheKinkOfARelu) {
+  ASSERT_EQ(run({"data", "make", "masks", "masks", "--train", "24", "--val", "6", "--size", "32"},
+                folder_.path())
+                .code,
+            0);
+  write(folder_ / "kink.yaml", kAtAKink);
+  const auto ended = verify({"parallel", "kink.yaml", "--steps", "1"});
+  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+}
+
 // 20 rows on 3 ranks are no batch; 2 and 4 ranks are compared.
 TEST_F(Verify, SaysWhatCannotBeSplit) {
   for (const std::string kind : {"", "parallel", "eval", "resume"}) {
