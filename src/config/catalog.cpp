@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "config/shape.h"
 
 namespace ddptrain {
@@ -33,6 +34,12 @@ std::vector<std::string> CatalogBase::names() const {
   std::vector<std::string> all;
   for (std::size_t i = 0; i < size(); ++i) all.push_back(at(i).name);
   return all;
+}
+
+void CatalogBase::require_new(const std::string& name) const {
+  if (find(name))
+    throw Error(Exit::recipe, "there is a " + kind() + " '" + name +
+                                  "' already; a plug-in gives its components names of their own");
 }
 
 namespace {

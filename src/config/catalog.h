@@ -58,6 +58,10 @@ class CatalogBase {
   const EntryBase* find(std::string_view name) const;  // null when there is none
   std::vector<std::string> names() const;
 
+ protected:
+  /// An Error (Exit::recipe) where a component has the name that a plug-in gives to one of its own.
+  void require_new(const std::string& name) const;
+
  private:
   std::string kind_;
 };
@@ -134,9 +138,7 @@ class Catalog final : public CatalogBase {
 
   /// A plug-in's, before a recipe is checked that names it.
   void add(Entry<T> added) const {
-    if (find(added.name))
-      throw Error(Exit::recipe, "there is a " + kind() + " '" + added.name +
-                                    "' already; a plug-in gives its components names of their own");
+    require_new(added.name);
     entries_.push_back(std::move(added));
   }
 

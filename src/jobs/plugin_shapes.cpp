@@ -4,6 +4,7 @@
 
 #include "base/files/files.h"
 #include "base/output/log.h"
+#include "base/version.h"
 #include "cli/documents/components.h"
 #include "cli/verb.h"
 #include "train/catalogs.h"

@@ -15,11 +15,11 @@ namespace {
 
 void add_shapes_of(Components& components, const std::string& path) try {
   const auto text = read_text(path);
-  const auto versions = "ddptrain " + version() + ", LibTorch " + torch_version();
   const auto built_for = parse_json(text).value("plugin", std::string("no known version"));
-  if (built_for != versions)
+  if (built_for != plugin_versions())
     throw Error(Exit::recipe, "'" + path + "' was written for " + shown(built_for) +
-                                  ", and this is " + versions + "; build the plug-in again");
+                                  ", and this is " + plugin_versions() +
+                                  "; build the plug-in again");
   components.add(text);
 } catch (const Json::exception&) {
   throw Error(Exit::recipe, "'" + path + "' is damaged; build the plug-in again");

@@ -6,7 +6,12 @@
 
 namespace ddptrain {
 
-std::string_view report_style();
-std::string_view report_script();
+struct Asset {
+  std::string_view text;
+  std::string_view sha256;  // of the text, 64 hexadecimal digits
+};
+
+Asset report_style();
+Asset report_script();
 
 }  // namespace ddptrain

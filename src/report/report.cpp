@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/base64.h"
-#include "base/files/digest.h"
 #include "base/files/files.h"
 #include "base/output/log.h"
 #include "base/version.h"
@@ -17,26 +16,27 @@ namespace {
 constexpr std::size_t kMostRunsOfSweep = 8;  // colors of a chart
 
 /// The source expression of a content security policy for this very text.
-std::string hash_source(const std::string& text) {
-  const auto hex = sha256(text);
+std::string hash_source(const Asset& asset) {
+  const std::string hex(asset.sha256);
   std::string bytes;
   for (std::size_t i = 0; i < hex.size(); i += 2)
     bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
   return "'sha256-" + base64(bytes) + "'";
 }
 
-std::string policy(const std::string& style, const std::string& script) {
-  return "default-src 'none'; style-src " + hash_source(style) + "; script-src " +
-         hash_source(script) + "; img-src data:; base-uri 'none'; form-action 'none'";
+std::string policy() {
+  return "default-src 'none'; style-src " + hash_source(report_style()) + "; script-src " +
+         hash_source(report_script()) + "; img-src data:; base-uri 'none'; form-action 'none'";
 }
 
-std::string head(const std::string& title, const std::string& style, const std::string& script) {
+std::string head(const std::string& title) {
   return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
          "<meta http-equiv=\"Content-Security-Policy\" content=\"" +
-         policy(style, script) +
+         policy() +
          "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
          "<meta name=\"color-scheme\" content=\"light dark\">\n<title>" +
-         escaped(title) + "</title>\n<style>" + style + "</style>\n</head>\n<body>\n";
+         escaped(title) + "</title>\n<style>" + std::string(report_style().text) +
+         "</style>\n</head>\n<body>\n";
 }
 
 /// A page: its title, and its sections so far.
@@ -104,9 +104,7 @@ std::string body(const Page& page) {
 std::string report_html(const std::vector<std::string>& folders) {
   const bool sweep = folders.size() == 1 && is_sweep(folders[0]);
   const auto page = sweep ? page_of_sweep(folders[0]) : page_of_runs(folders);
-  const std::string style(report_style());
-  const auto script = std::string(report_script());
-  return head(page.title, style, script) + body(page) + "<script>" + script +
+  return head(page.title) + body(page) + "<script>" + std::string(report_script().text) +
          "</script>\n</body>\n</html>\n";
 }
 

@@ -52,8 +52,6 @@ void add_components(const std::string& path) {
 
 }  // namespace
 
-std::string plugin_versions() { return "ddptrain " + version() + ", LibTorch " + torch_version(); }
-
 void open_plugin_file(const PluginFile& file) try {
   static std::map<std::string, std::string> open;  // path to digest
   const auto digest = digest_file(DigestKind::sha256, file.path);

@@ -1,8 +1,6 @@
 // Plug-ins with components: opened once a process, before anything is built.
 #pragma once
 
-#include <string>
-
 #include "config/catalog.h"
 
 namespace ddptrain {
@@ -11,8 +9,5 @@ namespace ddptrain {
 /// opens it and lets it add its components to the catalogs. A file that is open stays so, and adds
 /// nothing again. An Error (Exit::recipe) says what is wrong with the file.
 void open_plugin_file(const PluginFile& file);
-
-/// "ddptrain 0.1.0, LibTorch 2.11.0": what a plug-in has to be built for.
-std::string plugin_versions();
 
 }  // namespace ddptrain

@@ -73,10 +73,7 @@ class Components::Kind final : public CatalogBase {
     for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
       const auto json = parse_json(items[i]);
       const std::string name = json.at("name");
-      if (find(name))
-        throw Error(Exit::recipe,
-                    "there is a " + kind() + " '" + name +
-                        "' already; a plug-in gives its components names of their own");
+      require_new(name);
       const auto make = [text = items[i + 1]] { return shape_from_json(parse_json(text)); };
       entries_.push_back(
           {name, json.at("doc"), json.at("traits"), std::make_shared<const LazyShape>(make)});
