@@ -1,7 +1,10 @@
 # Two commands for a fresh machine, `make quickstart` and `make test`; a few short ones for every day.
 .PHONY: quickstart test test-all verify-shipped setup setup-cuda build checker configure generate docs screenshot format tidy sanitize fuzz bench install package wheel release gpu-check gpu-bundle clean
 
-BUILD ?= build
+# TORCH=2.15.0 builds and tests with another LibTorch than the default, in a folder of its own.
+default = $(shell sed -n 's/^set(DDPTRAIN_TORCH_DEFAULT \(.*\))$$/\1/p' cmake/LibTorch.cmake)
+torch = $(if $(TORCH),$(filter-out $(default),$(TORCH)))
+BUILD ?= build$(addprefix -torch-,$(torch))
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 DEVICE ?= cuda
@@ -27,13 +30,13 @@ verify-shipped: build      ## `ddptrain verify` of every shipped recipe on synth
 	scripts/verify-shipped --program $(BUILD)/ddptrain
 
 setup:                     ## packages and LibTorch; fetches nothing that is there
-	@scripts/setup
+	@TORCH=$(torch) scripts/setup
 
 setup-cuda:                ## that, and CUDA's libraries for a machine with NVIDIA GPUs (2.2 GB)
-	@scripts/setup --cuda
+	@TORCH=$(torch) scripts/setup --cuda
 
 configure: setup
-	@cmake $(call fresh,$(BUILD)) --preset release -B $(BUILD) $(CMAKE_FLAGS) > $(BUILD).log 2>&1 || (cat $(BUILD).log; exit 1)
+	@cmake $(call fresh,$(BUILD)) --preset release -B $(BUILD) -DTORCH=$(torch) $(CMAKE_FLAGS) > $(BUILD).log 2>&1 || (cat $(BUILD).log; exit 1)
 	@rm -f $(BUILD).log
 
 build: configure           ## the program alone
@@ -61,7 +64,7 @@ gpu-check: configure       ## checks on a machine with an NVIDIA GPU (docs/gpu.m
 	ninja -C $(BUILD) -j $(JOBS) ddptrain test_gpu
 	scripts/gpu-check --device $(DEVICE) --program $(BUILD)/ddptrain --tests $(BUILD)/tests/test_gpu --out $(BUILD) $(if $(SLOT),--slot $(SLOT))
 
-gpu-bundle: configure      ## a folder and a tarball that run gpu-check on another machine with torch 2.11
+gpu-bundle: configure      ## a folder and a tarball that run gpu-check on another machine with the same torch
 	ninja -C $(BUILD) -j $(JOBS) ddptrain test_gpu
 	scripts/gpu-bundle $(BUILD)
 
@@ -95,7 +98,7 @@ fuzz: setup                ## every program of tests/fuzz for a minute
 	JOBS=$(JOBS) scripts/fuzz
 
 bench: setup
-	cmake --preset release -B $(BUILD) -DDDPTRAIN_BENCH=ON
+	cmake --preset release -B $(BUILD) -DTORCH=$(torch) -DDDPTRAIN_BENCH=ON
 	ninja -C $(BUILD) -j $(JOBS)
 
 clean:

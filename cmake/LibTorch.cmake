@@ -1,9 +1,16 @@
 # Imported targets for the LibTorch inside PyPI's torch wheel, which scripts/setup unpacks. Not find_package(Torch): it
 # demands nvcc, and links every GPU library into the executable.
+#   TORCH                                its version, one of scripts/libtorch/; default below
 #   LIBTORCH (variable or environment)   a torch folder with lib/ and include/: site-packages/torch, or an unpacked wheel
 #   DDPTRAIN_DEPS (environment)          where scripts/setup keeps it; default ~/.cache/ddptrain
 #   LIBTORCH=OFF                         builds the program without its engine, libddptrain_engine.so
-set(DDPTRAIN_TORCH_VERSION 2.11.0)
+set(DDPTRAIN_TORCH_DEFAULT 2.11.0)
+set(TORCH "" CACHE STRING "The version of LibTorch to build with; empty: ${DDPTRAIN_TORCH_DEFAULT}")
+if(TORCH)
+  set(DDPTRAIN_TORCH_VERSION ${TORCH} CACHE INTERNAL "")
+else()
+  set(DDPTRAIN_TORCH_VERSION ${DDPTRAIN_TORCH_DEFAULT} CACHE INTERNAL "")
+endif()
 
 if(DEFINED LIBTORCH AND NOT LIBTORCH)
   return()
@@ -22,8 +29,8 @@ endif()
 set(LIBTORCH "${LIBTORCH}" CACHE PATH "The torch folder to build with" FORCE)
 
 if(NOT EXISTS "${LIBTORCH}/lib/libtorch_cpu.so")
-  message(FATAL_ERROR "no LibTorch at ${LIBTORCH}: run 'make setup', or set LIBTORCH to a torch "
-                      "${DDPTRAIN_TORCH_VERSION} folder")
+  message(FATAL_ERROR "no LibTorch at ${LIBTORCH}: run 'make setup TORCH=${DDPTRAIN_TORCH_VERSION}', or set "
+                      "LIBTORCH to a torch ${DDPTRAIN_TORCH_VERSION} folder")
 endif()
 file(STRINGS "${LIBTORCH}/version.py" version_line REGEX "^__version__")
 if(NOT version_line MATCHES "'${DDPTRAIN_TORCH_VERSION}")

@@ -12,6 +12,7 @@
 #include "accelerator/plugin.h"
 #include "base/error.h"
 #include "base/files/plugin.h"
+#include "base/version.h"
 #include "recipe/recipe.h"
 
 namespace ddptrain {
@@ -53,8 +54,10 @@ const Accelerator& open_accelerator(const std::string& file) {
   }
   if (opened.handle != nullptr) refuse(opened.why_not);
   if (opened.found)
-    refuse(opened.why_not +
-           " (the nvidia packages that torch names belong next to LibTorch: 'make setup-cuda')");
+    refuse(
+        opened.why_not +
+        " (the nvidia packages that torch names belong next to LibTorch: 'make setup-cuda TORCH=" +
+        torch_version() + "')");
   refuse("this ddptrain was built without it: '" + file +
          "' is not next to the program; build on a machine with the CUDA toolkit and nccl.h");
 }

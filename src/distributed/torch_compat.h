@@ -7,7 +7,7 @@
 #include <torch/csrc/distributed/c10d/Store.hpp>
 #include <torch/csrc/distributed/c10d/Work.hpp>
 
-#if TORCH_VERSION_MAJOR != 2 || TORCH_VERSION_MINOR != 11
+#if TORCH_VERSION_MAJOR != 2 || (TORCH_VERSION_MINOR != 11 && TORCH_VERSION_MINOR != 15)
 #error \
     "distributed/ was written for LibTorch 2.11: read the release notes of c10d, then change this"
 #endif

@@ -37,7 +37,8 @@ class SleepingThreads {
 std::string why_not_loaded(const std::string& loader) {
   if (loader.find("libtorch") != std::string::npos || loader.find("libc10") != std::string::npos)
     return "which finds no LibTorch " + torch_version() + " (" + loader +
-           "); 'pip install torch==" + torch_version() + "' or 'make setup' brings it";
+           "); 'pip install torch==" + torch_version() +
+           "' or 'make setup TORCH=" + torch_version() + "' brings it";
   if (loader.find("undefined symbol") != std::string::npos)
     return "which was built with LibTorch " + torch_version() + ", and finds another (" + loader +
            ")";

@@ -18,6 +18,7 @@
 #include "accelerator/kernel_types.h"
 #include "base/error.h"
 #include "models/layers/dropout_mask.h"
+#include "support/where.h"
 
 namespace ddptrain::kernels {
 #include "accelerator/cuda/kernels/add_relu.cu"
@@ -244,7 +245,7 @@ std::vector<std::string> nvrtc_libraries() {
   };
   add(DDPTRAIN_LIBTORCH "/../nvidia/cu13/lib");
   if (const char* deps = std::getenv("DDPTRAIN_DEPS"))
-    add(std::string(deps) + "/libtorch-2.11.0/nvidia/cu13/lib");
+    add(std::string(deps) + "/libtorch-" + test::torch_version() + "/nvidia/cu13/lib");
   add("/usr/local/cuda/lib64");
   return all;
 }
@@ -288,7 +289,8 @@ TEST(NvrtcOfADeviceThatItDoesNotKnow, MakesPtx) {
 
 TEST(NvrtcThatIsNotThere, SaysWhatWouldDo) {
   EXPECT_THAT([] { KernelCompiler({"libnvrtc-that-is-not-there.so"}); },
-              testing::ThrowsMessage<Error>(testing::HasSubstr("'make setup-cuda' installs it")));
+              testing::ThrowsMessage<Error>(testing::HasSubstr(
+                  "'make setup-cuda TORCH=" + test::torch_version() + "' installs it")));
 }
 
 TEST(NvrtcThatRefusesAText, GivesItsMessages) {

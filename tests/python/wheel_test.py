@@ -25,6 +25,10 @@ def output(*words, **options):
     return subprocess.run(list(map(str, words)), check=True, stdout=subprocess.PIPE, text=True, **options).stdout
 
 
+def cached(name):
+    return re.search(rf"^{name}:\w+=(.*)$", (BUILD / "CMakeCache.txt").read_text(), re.MULTILINE).group(1)
+
+
 def newest(library, paths):
     """The newest version of a library's symbols that files need, by readelf (the wheel's tag comes from objdump)."""
     needs = "".join(output("readelf", "--version-info", "--wide", path).split("version needs")[-1] for path in paths)
@@ -56,7 +60,7 @@ class Wheel(unittest.TestCase):
 
     def test_has_the_version_of_the_project_and_asks_for_its_torch(self):
         version = re.search(r"VERSION ([0-9.]+) LANG", (ROOT / "CMakeLists.txt").read_text()).group(1)
-        torch = re.search(r"TORCH_VERSION ([0-9]+\.[0-9]+)", (ROOT / "cmake/LibTorch.cmake").read_text()).group(1)
+        torch = ".".join(cached("DDPTRAIN_TORCH_VERSION").split(".")[:2])
         metadata = self.text(f"{self.info}/METADATA").split("\n\n")[0].split("\n")
         self.assertIn(f"Version: {version}", metadata)
         self.assertIn(f"Requires-Dist: torch =={torch}.*", metadata)
@@ -120,8 +124,8 @@ class Wheel(unittest.TestCase):
         ddptrain = venv / "bin/ddptrain"
         missing = subprocess.run([ddptrain, "doctor"], stderr=subprocess.PIPE, text=True)
         self.assertEqual(missing.returncode, 4)
-        self.assertIn("which finds no LibTorch 2.11.0", missing.stderr)
-        torch = pathlib.Path(re.search(r"^LIBTORCH:PATH=(.*)$", (BUILD / "CMakeCache.txt").read_text(), re.MULTILINE).group(1))
+        self.assertIn("which finds no LibTorch " + cached("DDPTRAIN_TORCH_VERSION"), missing.stderr)
+        torch = pathlib.Path(cached("LIBTORCH"))
         [site] = venv.glob("lib/python3*/site-packages")
         for folder in (torch, torch.parent / "nvidia"):
             if folder.exists():

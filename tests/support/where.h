@@ -13,4 +13,7 @@ std::string in_source(const std::string& path);
 std::string program();
 std::string build_folder();
 
+/// Of the LibTorch of this build: "2.11.0".
+std::string torch_version();
+
 }  // namespace ddptrain::test

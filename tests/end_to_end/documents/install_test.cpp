@@ -44,14 +44,19 @@ TEST_F(Install, AMovedTreeTrainsAndHoldsItsSchema) {
   EXPECT_TRUE(exists(tree_ + "/share/doc/ddptrain/LICENSE"));
 }
 
+/// Of a make that knows nothing of the one that these tests may run under.
+std::string commands_of(std::vector<std::string> words, const std::string& folder) {
+  words.insert(words.begin(), {"-u", "MAKEFLAGS", "-u", "TORCH", "-u", "BUILD", "make", "-n"});
+  return said_by("env", words, folder);
+}
+
 // CMake refuses a cache of another folder: "The source ... does not match the source ... used to
 // generate cache".
 TEST(Makefile, ConfiguresACheckoutThatWasMovedAnew) {
   const Folder folder;
   fs::copy(test::in_source("Makefile"), folder / "Makefile");
   const auto configuring = [&] {
-    return said_by("make", {"-n", "configure"}, folder.path()).find("cmake --fresh") !=
-           std::string::npos;
+    return commands_of({"configure"}, folder.path()).find("cmake --fresh") != std::string::npos;
   };
   EXPECT_FALSE(configuring());
   fs::create_directories(folder / "build");
@@ -62,6 +67,25 @@ TEST(Makefile, ConfiguresACheckoutThatWasMovedAnew) {
   EXPECT_TRUE(configuring());
   write(folder / "build/CMakeCache.txt", home + fs::canonical(folder.path()).string() + "\n");
   EXPECT_FALSE(configuring());
+}
+
+TEST(Makefile, BuildsWithAnotherLibTorchInAFolderOfItsOwn) {
+  const auto root = test::in_source(".");
+  EXPECT_EQ(commands_of({"build"}, root), commands_of({"build", "TORCH=2.11.0"}, root));
+  const auto other = commands_of({"build", "TORCH=2.15.0"}, root);
+  for (const char* part : {"TORCH=2.15.0 scripts/setup\n", "-B build-torch-2.15.0 -DTORCH=2.15.0 ",
+                           "ninja -C build-torch-2.15.0 "})
+    EXPECT_THAT(other, testing::HasSubstr(part));
+}
+
+TEST(Setup, NamesTheVersionsOfLibTorchThatItHas) {
+  const auto ended =
+      Program({}, test::in_source("."), {{"TORCH", "2.3"}}, test::in_source("scripts/setup"))
+          .wait();
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_EQ(ended.err,
+            "setup: TORCH=2.3 is not a version that ddptrain builds with; it has 2.11.0, "
+            "2.15.0\n");
 }
 
 /// All but the C library's parts come from the tree, and no library is looked for elsewhere.
@@ -109,10 +133,12 @@ TEST_F(Broken, InstallationsAreToldFromEachOther) {
             "error: 'doctor' needs libddptrain_engine.so, which is not installed next to this "
             "program; without it ddptrain only reads recipes and run folders ('pip install "
             "ddptrain', or 'make' in its source)\n");
+  const auto version = test::torch_version();
   EXPECT_EQ(error_without("libtorch_cpu.so"),
-            "error: 'doctor' needs libddptrain_engine.so, which finds no LibTorch 2.11.0 "
-            "(libtorch_cpu.so: cannot open shared object file: No such file or directory); 'pip "
-            "install torch==2.11.0' or 'make setup' brings it\n");
+            "error: 'doctor' needs libddptrain_engine.so, which finds no LibTorch " + version +
+                " (libtorch_cpu.so: cannot open shared object file: No such file or directory); "
+                "'pip install torch==" +
+                version + "' or 'make setup TORCH=" + version + "' brings it\n");
   EXPECT_EQ(error_without("libddptrain_engine.so", test::build_folder() + "/libother_engine.so"),
             "error: 'doctor' needs libddptrain_engine.so, and the one next to this program is of "
             "version 99.0.0, not 0.1.0; install both from one package\n");

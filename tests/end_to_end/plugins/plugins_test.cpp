@@ -27,7 +27,7 @@ std::string libtorch() {
   return cache.substr(at, cache.find('\n', at) - at);
 }
 
-const std::string kOurs = "ddptrain 0.1.0, LibTorch 2.11.0";
+const std::string kOurs = "ddptrain 0.1.0, LibTorch " + test::torch_version();
 
 class Plugins : public testing::Test {
  protected:

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/version.h"
 
 namespace ddptrain {
 
@@ -36,7 +37,8 @@ void* open_first(const std::vector<std::string>& libraries) {
     if (auto* handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
   throw Error(Exit::device,
               "CUDA cannot be used: NVRTC, which compiles the kernels of ddptrain, is not here (" +
-                  libraries.back() + "); 'make setup-cuda' installs it");
+                  libraries.back() + "); 'make setup-cuda TORCH=" + torch_version() +
+                  "' installs it");
 }
 
 template <class Function>
