@@ -7,6 +7,7 @@
 
 namespace ddptrain {
 
+Verb cache_verb();
 Verb compare_verb();
 Verb completion_verb();
 Verb describe_verb();
@@ -28,10 +29,10 @@ Verb version_verb();
 Verb weights_verb();
 
 std::vector<Verb> reading_verbs() {
-  return {runs_verb(),    ps_verb(),         stop_verb(),     compare_verb(), report_verb(),
-          weights_verb(), init_verb(),       validate_verb(), plan_verb(),    show_verb(),
-          diff_verb(),    list_verb(),       describe_verb(), schema_verb(),  migrate_verb(),
-          plugin_verb(),  completion_verb(), version_verb(),  help_verb()};
+  return {runs_verb(),    ps_verb(),     stop_verb(),       compare_verb(),  report_verb(),
+          weights_verb(), cache_verb(),  init_verb(),       validate_verb(), plan_verb(),
+          show_verb(),    diff_verb(),   list_verb(),       describe_verb(), schema_verb(),
+          migrate_verb(), plugin_verb(), completion_verb(), version_verb(),  help_verb()};
 }
 
 void add_given_plugin(const Arguments& arguments) {

@@ -79,6 +79,12 @@ std::string first_bytes_of(const InputFile& file, std::size_t most) {
   return first_bytes_of(file.descriptor(), most, file.path());
 }
 
+/// Whether the file was removed after it was opened.
+bool is_removed(int file) {
+  struct stat about {};
+  return ::fstat(file, &about) == 0 && about.st_nlink == 0;
+}
+
 bool write_all(int file, std::string_view content) {
   while (!content.empty()) {
     const auto written = ::write(file, content.data(), content.size());
@@ -192,15 +198,18 @@ void sync_folder(const std::string& folder) {
   if (::fsync(file.get()) != 0 && errno != EINVAL) fail("flush the folder", folder);
 }
 
-FileLock::FileLock(const std::string& path, Wait wait)
-    : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666)) {
-  if (file_ < 0) fail("lock", path);
+FileLock::FileLock(const std::string& path, Wait wait) {
   const int how = LOCK_EX | (wait == Wait::not_at_all ? LOCK_NB : 0);
-  int result = 0;
   do {
-    result = ::flock(file_, how);
-  } while (result != 0 && errno == EINTR);
-  held_ = result == 0;
+    if (file_ >= 0) ::close(file_);
+    file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+    if (file_ < 0) fail("lock", path);
+    int result = 0;
+    do {
+      result = ::flock(file_, how);
+    } while (result != 0 && errno == EINTR);
+    held_ = result == 0;
+  } while (held_ && is_removed(file_));  // another process waits at the new file
   if (held_ || errno == EWOULDBLOCK) return;
   const int reason = errno;
   ::close(file_);

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
+#include "base/files/file_use.h"
 #include "sources/files/file_system.h"
-#include "sources/files/file_use.h"
 
 namespace ddptrain {
 

@@ -86,7 +86,11 @@ std::optional<ShardIndex> fresh(const FileSystem& files, const std::string& file
 std::optional<ShardIndex> found_index(const FileSystem& files, const std::string& shard,
                                       const FileInfo& now) {
   if (auto index = fresh(files, index_name(shard), now)) return index;
-  return fresh(local_files(), cached_index(shard, ".index"), now);
+  try {
+    return fresh(local_files(), cached_index(shard, ".index"), now);
+  } catch (const Error&) {
+    return {};  // `cache clear` may remove it at any time
+  }
 }
 
 /// Returns false where the folder takes no file.

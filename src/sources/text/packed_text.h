@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sources/files/file_use.h"
+#include "base/files/file_use.h"
 #include "sources/files/mapped_file.h"
 #include "sources/text/corpus.h"
 

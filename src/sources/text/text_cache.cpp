@@ -9,11 +9,11 @@
 
 #include "base/error.h"
 #include "base/files/cache_folder.h"
+#include "base/files/file_use.h"
 #include "base/files/files.h"
 #include "base/output/log.h"
 #include "base/output/progress.h"
 #include "base/text.h"
-#include "sources/files/file_use.h"
 
 namespace ddptrain {
 namespace {
@@ -129,8 +129,7 @@ void prune_text_cache(const std::string& folder, const TextCacheLimits& limits) 
     if (since < limits.fresh || (bytes <= limits.bytes && since < limits.unused)) return;
     if (!remove_unused(entry.path)) continue;
     bytes -= entry.bytes;
-    std::error_code ignored;
-    fs::remove(entry.path + ".lock", ignored);
+    remove_free_lock(entry.path + ".lock");
     log::info("removed '" + entry.path + "' (" +
               format_bytes(static_cast<std::int64_t>(entry.bytes)) + "), a text cache long unused");
   }

@@ -54,6 +54,7 @@ const std::map<std::string, std::string> kElsewhere{
     {"ddptrain plugin shapes", "needs a plug-in; NewPlugin.* builds one"},
     {"ddptrain schema --plugin", "needs a plug-in; Plugins.* has one"},
     {"ddptrain run mine.yaml parallel.mode=fsdp --nodes 2", "needs two nodes; Nodes.* has them"},
+    {"ddptrain cache clear", "deletes what the user keeps; CacheVerb.* has folders of its own"},
     {"ddptrain stop", "needs a run that goes on; LongRun.* has one"},
     {"ddptrain generate", "needs a language model's run; Generate.* has one"},
     {"ddptrain data shards recipes/imagenette.yaml", "needs an archive; DataShards.* has images"},

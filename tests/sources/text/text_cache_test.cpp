@@ -8,8 +8,8 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/files/file_use.h"
 #include "base/files/files.h"
-#include "sources/files/file_use.h"
 #include "support/temporary_folder.h"
 
 namespace ddptrain {

@@ -23,4 +23,12 @@ class FileUse {
 /// False where some FileUse of the file lives, in this process or another, or it cannot be removed.
 bool remove_unused(const std::string& path);
 
+/// The same, but an Error (Exit::data) where the file cannot be removed and is not in use. One that
+/// is missing was removed.
+bool removed_unless_in_use(const std::string& path);
+
+/// Removes the file of a FileLock that nothing holds; false where it is held. Waiting processes
+/// lock a new file.
+bool remove_free_lock(const std::string& path);
+
 }  // namespace ddptrain

@@ -1,4 +1,4 @@
-#include "sources/files/file_use.h"
+#include "base/files/file_use.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <system_error>
 #include <utility>
 
 #include "base/error.h"
@@ -51,6 +52,22 @@ bool remove_unused(const std::string& path) {
   const bool removed = lock(file, LOCK_EX | LOCK_NB) && ::unlink(path.c_str()) == 0;
   ::close(file);
   return removed;
+}
+
+bool removed_unless_in_use(const std::string& path) {
+  const int file = opened(path);  // -1 also for what is no file, such as a link to nothing
+  const bool in_use = file >= 0 && !lock(file, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+  const int reason = in_use || ::unlink(path.c_str()) == 0 ? 0 : errno;
+  if (file >= 0) ::close(file);
+  if (reason != 0 && reason != ENOENT)
+    throw Error(Exit::data,
+                "cannot remove '" + path + "': " + std::generic_category().message(reason));
+  return !in_use;
+}
+
+bool remove_free_lock(const std::string& path) {
+  const FileLock lock(path, FileLock::Wait::not_at_all);
+  return lock.held() && ::unlink(path.c_str()) == 0;
 }
 
 }  // namespace ddptrain
