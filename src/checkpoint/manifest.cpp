@@ -126,7 +126,8 @@ Manifest parse_manifest(const std::string& text, const std::string& file) try {
   const auto json = parse_json(text);
   const auto& format = json.at("format");
   if (format != 1 && format != format_of_blocks && format != format_of_ranks)
-    refuse(file, "has format " + json_text(format) + ", this program reads formats 1 to 3");
+    refuse(file, "has format " + json_text(format) +
+                     " and needs a newer ddptrain; this one reads formats 1 to 3");
   Manifest manifest;
   manifest.step = whole_number(json.at("step"), "step", file);
   manifest.rank_bytes = parse_rank_bytes(json, file);

@@ -14,6 +14,7 @@
 #include "recipe/run_folders.h"
 #include "runs/events_jsonl.h"
 #include "runs/local_folder.h"
+#include "runs/newer_version.h"
 #include "train/catalogs.h"
 
 namespace ddptrain {
@@ -102,6 +103,7 @@ std::string run_folder(const std::string& folder) {
 SavedRun open_run(const std::string& folder, const std::vector<std::string>& overrides,
                   const std::string& which) {
   const auto home = run_folder(folder);
+  refuse_newer_run(home);
   const auto file = folder + "/" + kRecipeYaml;
   auto loaded = load_recipe({file}, overrides, all_catalogs());
   // What the run itself warned of is no news.

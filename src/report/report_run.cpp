@@ -10,6 +10,7 @@
 #include "recipe/run_folders.h"
 #include "report/samples.h"
 #include "runs/events_jsonl.h"
+#include "runs/newer_version.h"
 #include "runs/run_recipe.h"
 #include "runs/samples_json.h"
 #include "runs/sweep_results.h"
@@ -88,6 +89,7 @@ void take_sources(ReportRun& run, const std::string& folder) {
 ReportRun read_report_run(const std::string& folder) {
   const auto path = fs::weakly_canonical(folder).string();
   if (!fs::is_directory(path)) throw no_run_folder(folder);
+  refuse_newer_run(path);
   if (is_sweep(path))
     throw Error(Exit::data,
                 "'" + folder + "' is a sweep's folder; a report is of one sweep or of runs");

@@ -1,5 +1,6 @@
 #include "runs/state_json.h"
 
+#include "base/error.h"
 #include "base/files/files.h"
 #include "runs/json_fields.h"
 
@@ -8,7 +9,14 @@ namespace ddptrain {
 std::string to_text(const SavedState& state) { return json_text(ToJson::value(state), 2) + "\n"; }
 
 SavedState saved_state_of(const std::string& text) {
-  return record_of<SavedState>(text, kStateJson);
+  auto state = record_of<SavedState>(text, kStateJson);
+  const auto ours = SavedState().format;
+  if (state.format > ours)
+    throw Error(Exit::data, std::string(kStateJson) + " of a checkpoint has format " +
+                                std::to_string(state.format) +
+                                " and needs a newer ddptrain; this one reads up to format " +
+                                std::to_string(ours));
+  return state;
 }
 
 SavedState read_saved_state(const std::string& checkpoint) {

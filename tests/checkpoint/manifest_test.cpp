@@ -54,7 +54,7 @@ std::string refused_manifest(const std::string& members) {
 
 TEST(Manifest, OfAnotherFormatIsRefused) {
   EXPECT_EQ(refused_manifest("\"format\": 4, "),
-            "'M' has format 4, this program reads formats 1 to 3");
+            "'M' has format 4 and needs a newer ddptrain; this one reads formats 1 to 3");
   EXPECT_THAT(refused_manifest(""), testing::StartsWith("'M' is no manifest of a checkpoint: "));
 }
 

@@ -1,0 +1,2 @@
+cd /home/user
+ddptrain run houses.yaml
