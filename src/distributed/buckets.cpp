@@ -1,5 +1,6 @@
 #include "distributed/buckets.h"
 
+#include <ATen/ops/_foreach_copy.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/function_hook.h>
@@ -74,7 +75,7 @@ Buckets::Buckets(std::vector<NamedTensor> parameters, const BucketOptions& optio
     slots_.push_back({std::move(named.name), std::move(named.tensor), {}, 0, false, false});
   for (auto& flat : flats) {
     if (flat.members.empty()) continue;
-    buckets_.push_back({std::move(flat), {}, {}, 0, nullptr, nullptr});
+    buckets_.push_back({std::move(flat), {}, {}, 0, 0, nullptr, nullptr});
     allocate(buckets_.size() - 1);
     auto& made = buckets_.back();
     if (options.wire) made.wire = at::empty_like(made.buffer, at::TensorOptions(*options.wire));
@@ -88,7 +89,7 @@ Buckets::~Buckets() {
 }
 
 void Buckets::allocate(std::size_t index) {
-  auto& [flat, buffer, wire, missing, pending, compressed] = buckets_[index];
+  auto& [flat, buffer, wire, missing, unfilled, pending, compressed] = buckets_[index];
   buffer = at::zeros({flat.elements}, slots_[flat.members.front()].parameter.options());
   for (std::size_t i = 0; i < flat.members.size(); ++i) {
     auto& slot = slots_[flat.members[i]];
@@ -103,7 +104,7 @@ void Buckets::begin() {
   next_ = 0;
   for (auto& slot : slots_) slot.used = slot.ready = false;
   for (auto& bucket : buckets_) {
-    bucket.missing = bucket.flat.members.size();
+    bucket.missing = bucket.unfilled = bucket.flat.members.size();
     bucket.pending.reset();
     bucket.compressed.reset();
   }
@@ -116,26 +117,37 @@ void Buckets::release(std::int64_t step) {
 
 void Buckets::arrived(std::size_t index) {
   auto& slot = slots_[index];
-  slot.used = true;
-  auto& gradient = slot.parameter.mutable_grad();
-  if (views_ && !gradient.is_alias_of(slot.view)) {
-    slot.view.copy_(gradient);
-    gradient = slot.view;
+  auto& bucket = buckets_[slot.bucket];
+  if (!std::exchange(slot.used, true) && views_) {
+    const bool is_full = --bucket.unfilled == 0;
+    if (slot.view.is_cpu())
+      fill({&index, 1});  // while it is in the cache
+    else if (is_full)
+      fill(bucket.flat.members);  // by one kernel
   }
   if (!released_ || slot.ready) return;
   slot.ready = true;
-  --buckets_[slot.bucket].missing;
+  --bucket.missing;
   while (next_ < buckets_.size() && buckets_[next_].missing == 0) send(buckets_[next_++]);
 }
 
-void Buckets::send(Bucket& bucket) {
-  for (const auto i : bucket.flat.members) {
-    auto& slot = slots_[i];
-    if (!slot.used)
-      slot.view.zero_();
-    else if (!views_)
-      slot.view.copy_(slot.parameter.grad());
+void Buckets::fill(std::span<const std::size_t> members) {
+  std::vector<at::Tensor> views, gradients;
+  for (const auto i : members) {
+    const auto& slot = slots_[i];
+    auto& gradient = slot.parameter.mutable_grad();
+    if (!slot.used || gradient.is_alias_of(slot.view)) continue;
+    views.push_back(slot.view);
+    gradients.push_back(gradient);
+    if (views_) gradient = slot.view;
   }
+  if (!views.empty()) at::_foreach_copy_(views, gradients);
+}
+
+void Buckets::send(Bucket& bucket) {
+  for (const auto i : bucket.flat.members)
+    if (!slots_[i].used) slots_[i].view.zero_();
+  fill(bucket.flat.members);
   if (compression_ && compression_->is_on(step_)) {
     bucket.compressed = compression_->send(gradients_of(bucket), step_);
     return;
@@ -187,6 +199,7 @@ std::vector<bool> Buckets::used() const {
 }
 
 void Buckets::assign_gradients(const std::vector<bool>& used_anywhere) {
+  std::vector<at::Tensor> copies, views;
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     auto& gradient = slots_[i].parameter.mutable_grad();
     if (!used_anywhere[i])
@@ -194,10 +207,11 @@ void Buckets::assign_gradients(const std::vector<bool>& used_anywhere) {
     else if (views_)
       gradient = slots_[i].view;
     else if (gradient.defined())
-      gradient.copy_(slots_[i].view);
+      copies.push_back(gradient), views.push_back(slots_[i].view);
     else
       gradient = slots_[i].view.clone();
   }
+  if (!copies.empty()) at::_foreach_copy_(copies, views);
 }
 
 }  // namespace ddptrain
