@@ -1,6 +1,6 @@
 // A Group over a c10d back end, Gloo or NCCL: what it throws becomes an Error that says what
 // happened to which rank.
-#include <ATen/ops/empty_like.h>
+#include <ATen/ops/empty.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -120,17 +120,37 @@ class BackendGroup final : public Group {
   int size() const override { return options_.size; }
 
   std::vector<at::Tensor> all_gather(const at::Tensor& tensor) override {
-    const auto mine = tensor.detach().contiguous();
-    std::vector<at::Tensor> all;
-    for (int i = 0; i < size(); ++i) all.push_back(at::empty_like(mine));
+    return all_gather_stacked(tensor).unbind();
+  }
+
+  at::Tensor all_gather_stacked(const at::Tensor& tensor) override {
+    auto mine = tensor.detach().contiguous();
+    auto sizes = mine.sizes().vec();
+    sizes.insert(sizes.begin(), size());
+    auto all = at::empty(sizes, mine.options());
     if (mine.numel() == 0) return all;
-    std::vector<std::vector<at::Tensor>> outputs{all};
-    std::vector<at::Tensor> inputs{mine};
-    run("all_gather", [&] { return backend_->allgather(outputs, inputs); });
+    run("all_gather", [&] {
+      c10d::AllgatherOptions gather;
+      gather.asyncOp = is_gloo();
+      if (!is_gloo()) return backend_->_allgather_base(all, mine, gather);
+      std::vector<std::vector<at::Tensor>> outputs{all.unbind()};
+      std::vector<at::Tensor> inputs{mine};
+      return backend_->allgather(outputs, inputs, gather);
+    });
     return all;
   }
 
-  void all_reduce(at::Tensor& tensor) override { all_reduce_async(tensor)->wait(); }
+  /// On a device in the current stream, which then need not wait for another one.
+  void all_reduce(at::Tensor& tensor) override {
+    if (is_gloo() || tensor.numel() == 0) return all_reduce_async(tensor)->wait();
+    auto target = tensor.detach();
+    auto flat = target.contiguous();
+    std::vector<at::Tensor> tensors{flat};
+    c10d::AllreduceOptions reduce;
+    reduce.asyncOp = false;
+    run("all_reduce", [&] { return backend_->allreduce(tensors, reduce); });
+    if (!flat.is_same(target)) target.copy_(flat);
+  }
 
   std::unique_ptr<Pending> all_reduce_async(at::Tensor& tensor) override {
     auto target = tensor.detach();
@@ -260,7 +280,7 @@ class BackendGroup final : public Group {
   void run(const char* operation, Start start) {
     const CountedWait counted(options_.waits);
     try {
-      start()->wait();
+      if (const auto work = start()) work->wait();  // none: it is done, or in the current stream
     } catch (const std::exception& error) {
       fail(options_, operation, error);
     }

@@ -123,6 +123,9 @@ class OrderedGroup final : public Group {
   std::vector<at::Tensor> all_gather(const at::Tensor& tensor) override {
     return group_->all_gather(tensor);
   }
+  at::Tensor all_gather_stacked(const at::Tensor& tensor) override {
+    return group_->all_gather_stacked(tensor);
+  }
   void all_reduce(at::Tensor& tensor) override { all_reduce_async(tensor)->wait(); }
   std::unique_ptr<Pending> all_reduce_async(at::Tensor& tensor) override {
     return std::make_unique<OrderedSumForAll>(

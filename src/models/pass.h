@@ -2,6 +2,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <ATen/ops/stack.h>
 
 #include <cstdint>
 #include <functional>
@@ -18,6 +19,10 @@ class Statistics {
   virtual ~Statistics() = default;
   /// Tensors of the same shape from every member, in rank order.
   virtual std::vector<at::Tensor> all_gather(const at::Tensor& tensor) = 0;
+  /// The same as one tensor, [members, ...].
+  virtual at::Tensor all_gather_stacked(const at::Tensor& tensor) {
+    return at::stack(all_gather(tensor));
+  }
   /// In place, summed over members.
   virtual void all_reduce(at::Tensor& tensor) = 0;
 };

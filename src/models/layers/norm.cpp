@@ -94,19 +94,10 @@ at::Tensor BatchNorm::forward_averaging(const NormEnd& end, const at::Tensor& in
 // Nothing here waits for the device: an empty batch is a factor of 0.
 at::Tensor BatchNorm::forward_together(const NormEnd& end, const at::Tensor& input,
                                        Statistics& members) {
-  const auto batch = gather_statistics(input, members);
-  if (input.is_cpu()) require_several(batch.count.item<std::int64_t>());
-  {
-    const at::NoGradGuard no_grad;
-    const auto any = batch.count.gt(0);
-    batches_.add_(any);
-    auto momentum = options_.momentum ? any.to(at::kDouble).mul_(*options_.momentum)
-                                      : any.to(at::kDouble).div_(batches_.clamp_min(1));
-    momentum = momentum.to(running_mean_.scalar_type());
-    const auto unbiased = batch.squares.div(batch.count.sub(1).clamp_min_(1));
-    running_mean_.lerp_(batch.mean.to(running_mean_.scalar_type()), momentum);
-    running_var_.lerp_(unbiased.to(running_var_.scalar_type()), momentum);
-  }
+  const auto all = gather_statistics(input, members);
+  if (input.is_cpu()) require_several(static_cast<std::int64_t>(values_of(all).item<double>()));
+  const auto batch = join_statistics(
+      all, input, {running_mean_, running_var_, batches_, options_.momentum, options_.eps});
   return sync_batch_norm(input, {weight_, bias_, options_.eps, end}, batch, members);
 }
 

@@ -5,19 +5,14 @@
 // know every memory format, and pass over the data once.
 #include "models/layers/sync_batch_norm.h"
 
-#include <ATen/core/grad_mode.h>
 #include <ATen/ops/batch_norm_backward_elemt.h>
 #include <ATen/ops/batch_norm_backward_reduce.h>
-#include <ATen/ops/batch_norm_update_stats.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty_like.h>
-#include <ATen/ops/full.h>
 #include <ATen/ops/native_batch_norm.h>
 #include <ATen/ops/native_batch_norm_backward.h>
 #include <ATen/ops/ones_like.h>
-#include <ATen/ops/stack.h>
 #include <ATen/ops/threshold_backward.h>
-#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -34,26 +29,10 @@ at::Tensor dense(const at::Tensor& tensor, const at::Tensor& like) {
   return tensor.contiguous(like.suggest_memory_format());
 }
 
-// Statistics of half-precision inputs are single precision, all others are the input's own.
-at::ScalarType statistics_type(const at::Tensor& input) {
-  return input.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-}
-
 at::Tensor per_channel(const at::Tensor& values, const at::Tensor& input) {
   std::vector<std::int64_t> shape(static_cast<std::size_t>(input.dim()), 1);
   shape[1] = -1;
   return values.view(shape);
-}
-
-// [mean, sum of squared distances, count] of this member's rows.
-at::Tensor local_statistics(const at::Tensor& input) {
-  const auto channels = input.size(1);
-  const auto options = input.options().dtype(at::kDouble);
-  if (input.numel() == 0) return at::zeros({2 * channels + 1}, options);
-  const auto count = input.numel() / channels;
-  const auto [mean, variance] = at::batch_norm_update_stats(dense(input, input), {}, {}, 0);
-  const auto squares = variance.to(at::kDouble).mul_(count);
-  return at::cat({mean.to(at::kDouble), squares, at::full({1}, count, options)});
 }
 
 class SyncBatchNorm : public torch::autograd::Function<SyncBatchNorm> {
@@ -61,7 +40,7 @@ class SyncBatchNorm : public torch::autograd::Function<SyncBatchNorm> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& input,
                             const at::Tensor& weight, const at::Tensor& bias,
                             const std::optional<at::Tensor>& residual, const NormTerms& terms,
-                            const at::Tensor& count, bool relu, Statistics* members);
+                            const SyncStatistics& statistics, bool relu, Statistics* members);
   static variable_list backward(AutogradContext* context, const variable_list& gradients);
 };
 
@@ -70,22 +49,11 @@ at::Tensor normalize(const at::Tensor& input, const NormTerms& terms) {
                                            terms.mean, terms.variance, false, 0, terms.eps));
 }
 
-// Per channel over this member's rows: sum(dy (x - m) s) and sum(dy), which are the gradients of
-// weight and bias.
-std::pair<at::Tensor, at::Tensor> local_sums(const at::Tensor& gradient, const at::Tensor& input,
-                                             const at::Tensor& mean, const at::Tensor& variance,
-                                             double eps) {
-  if (input.numel() == 0) return {at::zeros_like(mean), at::zeros_like(mean)};
-  const auto [unused, weight, bias] = at::native_batch_norm_backward(
-      dense(gradient, input), dense(input, input), at::ones_like(mean), mean, variance, mean,
-      variance.add(eps).rsqrt_(), false, eps, {false, true, true});
-  return {weight, bias};
-}
-
 at::Tensor SyncBatchNorm::forward(AutogradContext* context, const at::Tensor& input,
                                   const at::Tensor& weight, const at::Tensor& bias,
                                   const std::optional<at::Tensor>& residual, const NormTerms& terms,
-                                  const at::Tensor& count, bool relu, Statistics* members) {
+                                  const SyncStatistics& statistics, bool relu,
+                                  Statistics* members) {
   at::Tensor output;
   if (input.numel() == 0)
     output = at::empty_like(input);
@@ -97,8 +65,8 @@ at::Tensor SyncBatchNorm::forward(AutogradContext* context, const at::Tensor& in
                                .mean = terms.mean,
                                .variance = terms.variance,
                                .eps = terms.eps});
-  context->save_for_backward(
-      {input, weight, terms.mean, terms.variance, count, relu ? output : at::Tensor()});
+  context->save_for_backward({input, weight, terms.mean, terms.variance, statistics.inverse,
+                              statistics.count, relu ? output : at::Tensor()});
   context->saved_data["adds"] = residual.has_value();
   context->saved_data["eps"] = terms.eps;
   context->saved_data["members"] = reinterpret_cast<std::int64_t>(members);
@@ -107,7 +75,7 @@ at::Tensor SyncBatchNorm::forward(AutogradContext* context, const at::Tensor& in
 
 /// What a member's backward pass works with.
 struct Terms {
-  at::Tensor gradient, input, weight, mean, variance, count;
+  at::Tensor gradient, input, weight, mean, variance, inverse, count;
   double eps;
   Statistics* members;
 };
@@ -117,16 +85,25 @@ struct Gradients {
   at::Tensor input, weight, bias;
 };
 
+// Per channel over this member's rows: sum(dy (x - m) s) and sum(dy), which are the gradients of
+// weight and bias.
+std::pair<at::Tensor, at::Tensor> local_sums(const Terms& t) {
+  if (t.input.numel() == 0) return {at::zeros_like(t.mean), at::zeros_like(t.mean)};
+  const auto [unused, weight, bias] = at::native_batch_norm_backward(
+      dense(t.gradient, t.input), dense(t.input, t.input), at::ones_like(t.mean), t.mean,
+      t.variance, t.mean, t.inverse, false, t.eps, {false, true, true});
+  return {weight, bias};
+}
+
 Gradients backward_on_host(const Terms& t, bool wants_input) {
-  const auto [weight, bias] = local_sums(t.gradient, t.input, t.mean, t.variance, t.eps);
+  const auto [weight, bias] = local_sums(t);
   if (!wants_input) return {{}, weight, bias};
   auto sums = at::cat({weight, bias}).to(at::kDouble);
   t.members->all_reduce(sums);
   if (t.input.numel() == 0) return {at::empty_like(t.input), weight, bias};
   const auto type = t.mean.scalar_type();
   const auto means = sums.div_(t.count.clamp_min(1)).to(type).chunk(2);
-  auto slope = t.variance.add(t.eps).rsqrt_();
-  slope.mul_(t.weight);
+  const auto slope = t.inverse.mul(t.weight);
   auto dx = normalize(t.input.to(type), {.weight = slope.mul(means[0]).neg_(),
                                          .bias = slope.mul(means[1]).neg_(),
                                          .mean = t.mean,
@@ -139,25 +116,24 @@ Gradients backward_on_host(const Terms& t, bool wants_input) {
 // torch's own kernels for synchronized batch norm, which the CPU does not have.
 Gradients backward_on_device(const Terms& t, bool wants_input) {
   const auto gradient = dense(t.gradient, t.input), input = dense(t.input, t.input);
-  const auto scale = t.variance.add(t.eps).rsqrt_();
   const auto none = [&] { return at::zeros_like(t.mean); };
   const auto [plain, products, weight, bias] =
       input.numel() == 0 ? std::tuple{none(), none(), none(), none()}
-                         : at::batch_norm_backward_reduce(gradient, input, t.mean, scale, t.weight,
-                                                          true, true, true);
+                         : at::batch_norm_backward_reduce(gradient, input, t.mean, t.inverse,
+                                                          t.weight, true, true, true);
   if (!wants_input) return {{}, weight, bias};
-  auto sums = at::cat({plain, products}).to(at::kDouble);
+  auto sums = at::cat({plain, products});
   t.members->all_reduce(sums);
   if (input.numel() == 0) return {at::empty_like(input), weight, bias};
-  const auto all = sums.to(t.mean.scalar_type()).chunk(2);
-  const auto dx = at::batch_norm_backward_elemt(gradient, input, t.mean, scale, t.weight, all[0],
-                                                all[1], t.count.to(at::kInt).reshape({1}));
+  const auto all = sums.chunk(2);
+  const auto dx = at::batch_norm_backward_elemt(gradient, input, t.mean, t.inverse, t.weight,
+                                                all[0], all[1], t.count);
   return {dx, weight, bias};
 }
 
 variable_list SyncBatchNorm::backward(AutogradContext* context, const variable_list& gradients) {
   const auto saved = context->get_saved_variables();
-  const auto& output = saved[5];
+  const auto& output = saved[6];
   const auto gradient =
       output.defined() ? at::threshold_backward(gradients[0], output, 0) : gradients[0];
   const Terms terms{gradient,
@@ -166,6 +142,7 @@ variable_list SyncBatchNorm::backward(AutogradContext* context, const variable_l
                     saved[2],
                     saved[3],
                     saved[4],
+                    saved[5],
                     context->saved_data["eps"].toDouble(),
                     reinterpret_cast<Statistics*>(context->saved_data["members"].toInt())};
   const auto pass = terms.input.is_cpu() ? backward_on_host : backward_on_device;
@@ -176,31 +153,17 @@ variable_list SyncBatchNorm::backward(AutogradContext* context, const variable_l
 
 }  // namespace
 
-BatchStatistics gather_statistics(const at::Tensor& input, Statistics& members) {
-  const at::NoGradGuard no_grad;
-  const auto all = at::stack(members.all_gather(local_statistics(input)));
-  const auto channels = input.size(1);
-  const auto means = all.narrow(1, 0, channels);
-  const auto squares = all.narrow(1, channels, channels);
-  const auto counts = all.narrow(1, 2 * channels, 1);
-  const auto count = counts.sum();
-  const auto mean = means.mul(counts).sum(0).div_(count.clamp_min(1));
-  const auto between = means.sub(mean).square_().mul_(counts);
-  return {mean, squares.add(between).sum(0), count};
-}
-
 at::Tensor sync_batch_norm(const at::Tensor& input, const SyncNormTerms& terms,
-                           const BatchStatistics& statistics, Statistics& members) {
-  const auto type = statistics_type(input);
-  const auto mean = statistics.mean.to(type);
-  const auto variance = statistics.squares.div(statistics.count.clamp_min(1)).to(type);
+                           const SyncStatistics& statistics, Statistics& members) {
+  const auto& mean = statistics.mean;
   // An autograd function takes no undefined tensors.
   const auto weight = terms.weight.defined() ? terms.weight : at::ones_like(mean);
   const auto bias = terms.bias.defined() ? terms.bias : at::zeros_like(mean);
   std::optional<at::Tensor> residual;
   if (terms.end.residual.defined()) residual = terms.end.residual;
-  const NormTerms own{weight.detach(), bias.detach(), mean, variance, false, 0, terms.eps};
-  return SyncBatchNorm::apply(input, weight, bias, residual, own, statistics.count, terms.end.relu,
+  const NormTerms own{weight.detach(), bias.detach(), mean, statistics.variance, false, 0,
+                      terms.eps};
+  return SyncBatchNorm::apply(input, weight, bias, residual, own, statistics, terms.end.relu,
                               &members);
 }
 

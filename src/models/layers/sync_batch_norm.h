@@ -5,15 +5,9 @@
 #include <ATen/core/Tensor.h>
 
 #include "models/layers/batch_norm.h"
-#include "models/pass.h"
+#include "models/layers/sync_statistics.h"
 
 namespace ddptrain {
-
-/// Statistics of the whole batch, per channel; `count` (values per channel) has no dimensions. All
-/// double.
-struct BatchStatistics {
-  at::Tensor mean, squares, count;  // squares: sum of squared distances from the mean
-};
 
 /// What a member has of the layer.
 struct SyncNormTerms {
@@ -22,14 +16,11 @@ struct SyncNormTerms {
   NormEnd end;
 };
 
-/// Merged in rank order. Exactly one all_gather, here; no gradients.
-BatchStatistics gather_statistics(const at::Tensor& input, Statistics& members);
-
 /// Normalizes, scales and shifts, and then what `end` says, which needs an input that has
 /// values. Differentiable in input, weight, bias and residual: gradients of weight and bias are
 /// this member's share, as of any other parameter. The backward pass makes exactly one all_reduce.
 /// `members` must outlive it.
 at::Tensor sync_batch_norm(const at::Tensor& input, const SyncNormTerms& terms,
-                           const BatchStatistics& statistics, Statistics& members);
+                           const SyncStatistics& statistics, Statistics& members);
 
 }  // namespace ddptrain

@@ -6,6 +6,7 @@
 #include "accelerator/cuda/kernels/dropout.cuh"
 #include "accelerator/cuda/kernels/norm_rows.cuh"
 #include "accelerator/cuda/kernels/normalize_images.cuh"
+#include "accelerator/cuda/kernels/sync_norm.cuh"
 #include "accelerator/cuda/kernels/vocabulary_rows.cuh"
 #include "cuda_stand_in/runtime/runtime.h"
 
@@ -152,6 +153,26 @@ void rows_backward(OurLaunch& l) {
   read_planes(l, l.argument<RowsPlanes>(4), plane_of(a));
 }
 
+void sync_norm_pack(OurLaunch& l) {
+  const auto channels = static_cast<std::size_t>(l.argument<int>(3));
+  l.read(l.pointer(0), channels * l.number);
+  l.read(l.pointer(1), channels * l.number);
+  l.write(l.pointer(2), (2 * channels + 1) * sizeof(double));
+}
+
+void sync_norm_join(OurLaunch& l) {
+  const auto& to = l.argument<SyncNormPlanes>(1);
+  const auto& a = l.argument<SyncNormArguments>(2);
+  const auto channels = static_cast<std::size_t>(a.channels);
+  l.read(l.pointer(0), static_cast<std::size_t>(a.members) * (2 * channels + 1) * sizeof(double));
+  for (auto* plane : {to.running_mean, to.running_var}) l.read(plane, channels * l.number);
+  for (auto* plane : {to.mean, to.variance, to.inverse, to.running_mean, to.running_var})
+    l.write(plane, channels * l.number);
+  l.write(to.count, sizeof(int));
+  l.read(a.batches, 8);
+  l.write(a.batches, 8);
+}
+
 void vocabulary_values(OurLaunch& l) {
   const auto& a = l.argument<VocabularyArguments>(4);
   const auto rows = static_cast<std::size_t>(a.rows);
@@ -186,6 +207,8 @@ const std::map<std::string_view, Finder>& finders() {
       {"norm_rows_backward_sums", rows_backward_sums},
       {"norm_rows_totals", rows_totals},
       {"norm_rows_backward", rows_backward},
+      {"sync_norm_pack", sync_norm_pack},
+      {"sync_norm_join", sync_norm_join},
       {"vocabulary_values", vocabulary_values},
       {"vocabulary_slopes", vocabulary_slopes}};
   return all;

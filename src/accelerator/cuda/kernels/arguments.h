@@ -7,6 +7,7 @@
 #include "accelerator/cuda/kernels/dropout.cuh"
 #include "accelerator/cuda/kernels/norm_rows.cuh"
 #include "accelerator/cuda/kernels/normalize_images.cuh"
+#include "accelerator/cuda/kernels/sync_norm.cuh"
 #include "accelerator/cuda/kernels/vocabulary_rows.cuh"
 
 namespace ddptrain {

@@ -17,6 +17,8 @@ KERNEL_FILE(ddptrain_kernel_norm_rows_arguments, "norm_rows.cuh");
 KERNEL_FILE(ddptrain_kernel_norm_rows, "norm_rows.cu");
 KERNEL_FILE(ddptrain_kernel_normalize_arguments, "normalize_images.cuh");
 KERNEL_FILE(ddptrain_kernel_normalize, "normalize_images.cu");
+KERNEL_FILE(ddptrain_kernel_sync_norm_arguments, "sync_norm.cuh");
+KERNEL_FILE(ddptrain_kernel_sync_norm, "sync_norm.cu");
 KERNEL_FILE(ddptrain_kernel_vocabulary_arguments, "vocabulary_rows.cuh");
 KERNEL_FILE(ddptrain_kernel_vocabulary, "vocabulary_rows.cu");
 
@@ -57,6 +59,14 @@ const KernelText& normalize_images_text() {
                                ddptrain_kernel_normalize,
                                {{"numbers.cuh", ddptrain_kernel_numbers},
                                 {"normalize_images.cuh", ddptrain_kernel_normalize_arguments}}};
+  return text;
+}
+
+const KernelText& sync_norm_text() {
+  static const KernelText text{"sync_norm.cu",
+                               ddptrain_kernel_sync_norm,
+                               {{"numbers.cuh", ddptrain_kernel_numbers},
+                                {"sync_norm.cuh", ddptrain_kernel_sync_norm_arguments}}};
   return text;
 }
 
