@@ -23,6 +23,7 @@
 #include "jobs/start.h"
 #include "launch/failure.h"
 #include "launch/signals.h"
+#include "models/model.h"
 #include "recipe/eval_splits.h"
 #include "recipe/layers/address.h"
 #include "recipe/layers/record.h"
@@ -105,6 +106,19 @@ void settle_valid(Choice<Dataset>& data, int rank) {
   data.choose(std::move(node));
 }
 
+/// The digest of a scripted module, which a resumed run compares.
+void settle_script(Choice<Model>& model) {
+  const auto* entry = catalog<Model>().find(model.type());
+  const auto* file = model.node().find("file");
+  const auto* digest = model.node().find("sha256");
+  if (!entry || !entry->has("scripted") || !file || (digest && !digest->is_null())) return;
+  if (!std::filesystem::is_regular_file(file->text))
+    return;  // the model says what is wrong with it
+  auto node = model.node();
+  node.set("sha256", Node::quoted_text(digest_file(DigestKind::sha256, file->text)));
+  model.choose(std::move(node));
+}
+
 /// On the devices that were found.
 Job placed_job(Placement placement, const Recipe& recipe, const Node& tree, const Topology& outer) {
   Job job;
@@ -114,6 +128,7 @@ Job placed_job(Placement placement, const Recipe& recipe, const Node& tree, cons
   job.recipe = resolved(recipe, job.placement);
   for (auto& plugin : job.recipe.plugins)
     if (!plugin.sha256) plugin.sha256 = digest_file(DigestKind::sha256, plugin.file);
+  settle_script(job.recipe.model);
   if (!outer.joined()) {  // no rank waits, and no time-out runs
     provide(job.recipe.data);
     provide_splits(job.recipe);

@@ -55,6 +55,7 @@ Entry<Model> swin_s_model();
 Entry<Model> swin_t_model();
 Entry<Model> tabular_model();
 Entry<Model> text_transformer_model();
+Entry<Model> torchscript_model();
 Entry<Model> unet_model();
 Entry<Model> vgg11_model();
 Entry<Model> vgg16_bn_model();
@@ -145,6 +146,7 @@ const Catalog<Model>& catalog<Model>() {
       swin_t_model(),
       tabular_model(),
       text_transformer_model(),
+      torchscript_model(),
       unet_model(),
       vgg11_model(),
       vgg16_bn_model(),

@@ -213,7 +213,8 @@ std::ostream& operator<<(std::ostream& out, const StepDistance& of) {
 std::vector<std::string> networks() {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < catalog<Model>().size(); ++i)
-    names.push_back(catalog<Model>().at(i).name);
+    if (const auto& entry = catalog<Model>().at(i); !entry.has("scripted"))  // a file of the user's
+      names.push_back(entry.name);
   return names;
 }
 

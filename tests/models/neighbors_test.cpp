@@ -12,6 +12,7 @@
 
 #include "config/shape.h"
 #include "models/texts.h"
+#include "support/where.h"
 
 namespace ddptrain {
 namespace {
@@ -67,6 +68,7 @@ std::vector<Tried> tried_specially() {
           "adaptive_avg_pool",
           "flatten",
           {{"type", "linear"}, {"out", 3}}}}}},
+      {{{"type", "torchscript"}, {"file", in_source("tests/golden/torchscript/images.pt")}}},
       {{{"type", "deeplabv3"}, {"body", "resnet18"}}},
       {{{"type", "fcn"}, {"body", "resnet18"}}},
       {{{"type", "unet"}, {"body", "resnet18"}, {"self_attention", true}, {"blur", true}}},

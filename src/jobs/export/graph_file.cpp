@@ -152,6 +152,11 @@ class GraphExport {
                                     "' reads a text segment by segment, as often as its length "
                                     "asks for, and a graph has no such loop; its weights can be "
                                     "exported as .safetensors");
+    if (entry_.has("scripted"))
+      throw Error(Exit::recipe, "'" + run.recipe.model.type() +
+                                    "' is a graph already, that of model.file; export its weights "
+                                    "as .safetensors, and read them in Python with "
+                                    "load_state_dict");
     if (entry_.has("continues_texts"))
       throw Error(Exit::recipe, "'" + run.recipe.model.type() +
                                     "' writes a text token by token, which a graph does not; its "

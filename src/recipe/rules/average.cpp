@@ -25,6 +25,13 @@ void averaging_counts_steps(const RuleContext& rule) {
     rule.error("train.swa", "a run measured in seconds does not know when to begin");
 }
 
+void averaging_measures_statistics(const RuleContext& rule) {
+  if (rule.recipe.train.swa && rule.has(rule.recipe.model, "scripted"))
+    rule.error("train.swa", "'" + rule.recipe.model.type() +
+                                "' keeps the statistics of its batch norm to itself, and swa "
+                                "measures those of the averaged weights; train.ema does not");
+}
+
 void averaging_begins(const RuleContext& rule) {
   const auto& swa = rule.recipe.train.swa;
   const auto run = whole_run(rule.recipe);
@@ -72,6 +79,12 @@ constexpr Rule kAverageRules[] = {
       "train: {duration: 5 epochs, swa: {start: 10 epochs}}",
       "train: {duration: 5 epochs, swa: {start: 4 epochs}}"},
      averaging_begins},
+    {{"swa-script", "swa measures batch norm, which a script keeps to itself.",
+      "The statistics of averaged weights are measured after training, layer by layer, and the "
+      "layers of a script are not ours. A moving average keeps those of training.",
+      "model: {type: torchscript, file: model.pt}\ntrain: {swa: {start: 75 %}}",
+      "model: {type: torchscript, file: model.pt}\ntrain: {ema: {decay: 0.99}}"},
+     averaging_measures_statistics},
     {{"ema-decay", "A moving average keeps something.",
       "With 'decay: 0' it is the weights of the last step, the model itself.",
       "train: {ema: {decay: 0}}", "train: {ema: {decay: 0.99}}"},

@@ -54,7 +54,12 @@ bool has_batch_norm(const RuleContext& rule) {
 
 void sync_bn_has_batch_norm(const RuleContext& rule) {
   const auto* model = rule.entry(rule.recipe.model);
-  if (is_asked_for(rule.recipe.parallel.sync_bn) && model && !has_batch_norm(rule))
+  if (!is_asked_for(rule.recipe.parallel.sync_bn) || !model) return;
+  if (model->has("scripted"))
+    rule.error("parallel.sync_bn", "'" + model->name +
+                                       "' computes its batch norm itself, from the rows of one "
+                                       "device; write 'sync_bn: auto'");
+  else if (!has_batch_norm(rule))
     rule.error("parallel.sync_bn", "'" + model->name +
                                        "' has no batch norm; 'sync_bn: auto' is for recipes of "
                                        "models with and without");

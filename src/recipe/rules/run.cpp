@@ -46,7 +46,9 @@ std::string no_graph_with(const Recipe& recipe) {
 
 void a_graph_can_be_captured(const RuleContext& rule) {
   if (!rule.recipe.train.graph.value.value_or(false)) return;
-  const auto why = no_graph_with(rule.recipe);
+  auto why = no_graph_with(rule.recipe);
+  if (rule.has(rule.recipe.model, "scripted"))
+    why = "'" + rule.recipe.model.type() + "' may decide in each step what it computes";
   if (!why.empty()) rule.error("train.graph", "steps cannot be captured into a graph: " + why);
 }
 

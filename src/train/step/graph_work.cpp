@@ -13,6 +13,7 @@
 #include "base/output/log.h"
 #include "distributed/phases.h"
 #include "launch/failure.h"
+#include "models/model.h"
 #include "optim/ema.h"
 #include "optim/step_capture.h"
 #include "train/stages.h"
@@ -40,6 +41,8 @@ std::int64_t address(const void* data) { return std::bit_cast<std::int64_t>(data
 std::string obstacle_of(Training& t) {
   const auto accumulate = t.placement.batch.accumulate;
   if (accumulate > 1) return fmt::format("a step makes {} passes (batch.accumulate)", accumulate);
+  const auto* model = catalog<Model>().find(t.recipe.model.type());
+  if (model && model->has("scripted")) return "a script may decide in each step what it computes";
   if (has_streams(t)) return "rows carry a state from batch to batch (data.blocks)";
   auto why = t.engine->capture().obstacle();
   if (why.empty() && t.world->size > 1 && t.recipe.train.graph.automatic())
