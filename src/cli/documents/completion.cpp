@@ -50,8 +50,10 @@ class Keys {
   Words component(const std::string& kind, const std::string& name) {
     const auto catalog = catalogs_.find(kind);
     if (catalog == catalogs_.end() || !open_.insert(kind).second) return {};
+    std::set<const Shape*> seen;  // of a family all have the same options
     for (std::size_t i = 0; i < catalog->second->size(); ++i)
-      options(catalog->second->at(i).shape(), name + ".");
+      if (const auto& shape = catalog->second->at(i).shape(); seen.insert(&shape).second)
+        options(shape, name + ".");
     open_.erase(kind);
     all.insert({name + ".type", catalog->second->names()});
     return catalog->second->names();

@@ -75,8 +75,9 @@ class Components::Kind final : public CatalogBase {
       const std::string name = json.at("name");
       require_new(name);
       const auto make = [text = items[i + 1]] { return shape_from_json(parse_json(text)); };
-      entries_.push_back(
-          {name, json.at("doc"), json.at("traits"), std::make_shared<const LazyShape>(make)});
+      auto& options = shapes_[items[i + 1]];
+      if (!options) options = std::make_shared<const LazyShape>(make);
+      entries_.push_back({name, json.at("doc"), json.at("traits"), options});
     }
   }
   /// Makes all shapes now, so that a damaged one is found here.
@@ -88,6 +89,7 @@ class Components::Kind final : public CatalogBase {
 
  private:
   std::deque<EntryBase> entries_;
+  std::map<std::string_view, std::shared_ptr<const LazyShape>> shapes_;  // one for equal options
 };
 
 namespace {

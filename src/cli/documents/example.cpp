@@ -37,20 +37,25 @@ std::string only_holder(const CatalogBase& catalog, const EntryBase& component,
   return component.name;
 }
 
-/// Looks for the shortest way to a component of one kind; components nest in components.
+/// Looks for the shortest way to a component of one kind; components nest in components. Ever
+/// longer ways are tried, so that components which cannot be on the way are not read.
 class Search {
  public:
   Search(std::string kind, const Catalogs& catalogs)
       : kind_(std::move(kind)), catalogs_(catalogs) {}
 
   Way shortest() {
-    into(recipe_shape(), {});
+    for (longest_ = 1; best_.empty() && longest_ <= kDeepest; ++longest_) into(recipe_shape(), {});
     return best_;
   }
 
  private:
+  static constexpr std::size_t kDeepest = 16;  // keys
+
   void into(const Shape& shape, const Way& way) {
-    if (!best_.empty() && way.size() >= best_.size()) return;
+    if (!best_.empty()) return;
+    if (shape.kind == Shape::Kind::component && shape.component == kind_) best_ = way;
+    if (way.size() == longest_ || !best_.empty()) return;
     if (shape.kind == Shape::Kind::record)
       for (const auto& child : shape.children) key(child, way, "");
     if (shape.kind == Shape::Kind::component) component(shape.component, way);
@@ -63,9 +68,8 @@ class Search {
   }
 
   void component(const std::string& kind, const Way& way) {
-    if (kind == kind_) best_ = way;
     const auto catalog = catalogs_.find(kind);
-    if (kind == kind_ || catalog == catalogs_.end() || !entered_.insert(kind).second) return;
+    if (catalog == catalogs_.end() || !entered_.insert(kind).second) return;
     for (std::size_t i = 0; i < catalog->second->size(); ++i) {
       const auto& entry = catalog->second->at(i);
       for (const auto& option : entry.shape().children)
@@ -77,6 +81,7 @@ class Search {
   std::string kind_;
   const Catalogs& catalogs_;
   std::set<std::string> entered_;
+  std::size_t longest_ = 0;
   Way best_;
 };
 
