@@ -41,8 +41,6 @@ struct Rates {
   /// which it heeds; of one in another it is the same share.
   std::optional<double> weight_decay{};
   double decay_share = 1;
-  /// Whether schedules move nothing but the rate.
-  bool move_the_rate_alone() const { return !momentum && !weight_decay; }
   double of(const ParameterGroup& group) const {
     return lr * group.lr_scale * (shares.empty() ? 1 : shares.at(group.layer));
   }

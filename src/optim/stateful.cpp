@@ -150,6 +150,8 @@ void Stateful::begin(Update& u, const Rates& rates) {
   u.momentum = rates.momentum;
   u.refused = heeds_refusal() ? rates.refused : at::Tensor();
   u.rate_there = reads_rate_there(u) ? rates_there_.at(u.group) : at::Tensor();
+  const bool cycles = rates.momentum && reads_momentum_there() && u.rate_there.defined();
+  u.momentum_there = cycles ? rates_there_.at(groups_.size()) : at::Tensor();
   if (undecided_) keep_slots_of_the_host(u);
   count(u);
   set_gradients(u);
@@ -179,10 +181,11 @@ void Stateful::upload_rates(const Rates& rates) {
   const auto reads = [this](const Update& u) { return reads_rate_there(u); };
   if (std::ranges::none_of(updates_, reads)) return;
   const auto device = updates_.front().parameters.front().device();
-  rates_there_.reserve(std::ssize(groups_), device);
+  rates_there_.reserve(std::ssize(groups_) + 1, device);
   counts_there_.reserve(std::ssize(updates_), device);
   std::vector<float> numbers;
   for (const auto& group : groups_) numbers.push_back(static_cast<float>(rates.of(group)));
+  numbers.push_back(static_cast<float>(rates.momentum.value_or(0)));
   rates_there_.upload(numbers);
 }
 
@@ -208,7 +211,7 @@ void Stateful::capture(const at::Tensor& refused) {
   for (std::size_t i = 0; i < updates_.size(); ++i) {
     auto u = updates_[i];
     ++u.step;
-    u.momentum.reset();
+    if (!u.momentum_there.defined()) u.momentum.reset();
     u.refused = refused;
     u.rate_there = rates_there_.at(u.group);
     u.step_there = counts_there_.at(i);

@@ -47,6 +47,8 @@ class Stateful : public Optimizer, private StepCapture {
   /// Whether update() changes nothing where u.refused is 1, as torch's fused optimizers. Then it
   /// reads u.rate_there and u.step_there where they are defined, too.
   virtual bool heeds_refusal() const { return false; }
+  /// Whether update(), which heeds refusals, reads u.momentum_there where it is defined.
+  virtual bool reads_momentum_there() const { return false; }
   /// A slot before the first step, zeros in the parameter's shape unless an optimizer says
   /// otherwise; undefined where this parameter has none. A function of the parameter's form alone.
   virtual at::Tensor first_state(std::size_t slot, const at::Tensor& parameter) const;
@@ -60,6 +62,7 @@ class Stateful : public Optimizer, private StepCapture {
   };
 
   std::optional<std::int64_t> version() const final;
+  bool reads_momentum() const final { return reads_momentum_there(); }
   void capture(const at::Tensor& refused) final;
   void upload(const Rates& rates) final;
 
@@ -90,7 +93,7 @@ class Stateful : public Optimizer, private StepCapture {
   std::vector<char> active_;  // which entries have a gradient in updates_
   std::vector<Update> updates_;
   std::int64_t regrouped_ = 0;                              // how often updates_ were built
-  DeviceNumbers rates_there_;                               // of each group
+  DeviceNumbers rates_there_;                               // of each group, then the momentum
   DeviceNumbers counts_there_;                              // steps made, of each update
   bool repeats_ = false;                                    // a graph has made the last step
   bool undecided_ = false;                                  // the last step may have been refused

@@ -17,6 +17,8 @@ class StepCapture {
   /// A number that is another one where the step would have to be captured again. Empty: it cannot
   /// be captured, or not yet, since a first step was not made.
   virtual std::optional<std::int64_t> version() const = 0;
+  /// Whether the captured step follows a momentum that a schedule moves, as it does the rate.
+  virtual bool reads_momentum() const = 0;
   /// Gives the device what step() does, to be captured; `refused` is as in Rates. On the host
   /// nothing changes. Throws where it cannot be captured.
   virtual void capture(const at::Tensor& refused) = 0;

@@ -21,6 +21,7 @@ struct Update {
   std::optional<double> momentum;  // where a schedule cycles it
   at::Tensor refused;              // as in Rates, where update() heeds it; else undefined
   at::Tensor rate_there;           // `lr` as a float of the device, where update() is to read it
+  at::Tensor momentum_there;       // `momentum` likewise; defined with `rate_there` alone
   at::Tensor step_there;           // `step` likewise, in a step that is captured
   std::vector<std::size_t> members;
   std::size_t group = 0;

@@ -257,17 +257,16 @@ TEST_P(Nvrtc, MakesCodeOfEveryKernel) {
   if (libraries.empty()) GTEST_SKIP() << "there is no libnvrtc here";
   const KernelCompiler compiler(libraries);
   const std::vector<std::string> types{"float", "double", "bfloat16", "half"};
-  for (const auto* text :
-       {&add_relu_text(), &batch_norm_relu_text(), &dropout_text(), &norm_rows_text(),
-        &normalize_images_text(), &sync_norm_text(), &vocabulary_rows_text()}) {
+  for (const auto* text : {&add_relu_text(), &batch_norm_relu_text(), &dropout_text(),
+                           &norm_rows_text(), &normalize_images_text(), &optimizer_steps_text(),
+                           &sync_norm_text(), &vocabulary_rows_text()}) {
     const auto code = compiler.compile({.text = *text, .capability = GetParam()});
     const std::string name = text->name;
     EXPECT_EQ(code.substr(1, 3), "ELF");
     for (const auto& type : types) {
       const bool wide = type == "float" || type == "double";
-      const bool has = text == &norm_rows_text()   ? type != "double"
-                       : text == &sync_norm_text() ? wide
-                                                   : true;
+      const bool halves_too = text == &norm_rows_text() || text == &optimizer_steps_text();
+      const bool has = halves_too ? type != "double" : text == &sync_norm_text() ? wide : true;
       const auto end = "_" + type;
       EXPECT_EQ(code.find(end) != std::string::npos, has) << name << end;
     }

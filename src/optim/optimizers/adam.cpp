@@ -6,7 +6,7 @@
 #include <ATen/ops/_fused_adamw.h>
 #include <ATen/ops/full.h>
 
-#include "optim/optimizers/steps.h"
+#include "optim/optimizers/momentum_there.h"
 
 namespace ddptrain {
 
@@ -34,17 +34,22 @@ class Adam final : public Stateful {
 
   /// The kernel wants the step numbers where the parameters are.
   static std::vector<at::Tensor> steps_on_device(const Update& u) {
+    if (u.parameters.front().is_cpu()) return u.steps;
+    return std::vector<at::Tensor>(u.parameters.size(), step_on_device(u));
+  }
+
+  static at::Tensor step_on_device(const Update& u) {
+    if (u.step_there.defined()) return u.step_there;
     const auto device = u.parameters.front().device();
-    if (device.is_cpu()) return u.steps;
-    const auto step =
-        u.step_there.defined()
-            ? u.step_there
-            : at::full({}, u.step, at::TensorOptions().dtype(at::kFloat).device(device));
-    return std::vector<at::Tensor>(u.parameters.size(), step);
+    return at::full({}, u.step, at::TensorOptions().dtype(at::kFloat).device(device));
   }
 
   void update(const Update& u) override {
-    if (u.rate_there.defined())
+    if (u.momentum_there.defined())
+      adam_step(u, step_on_device(u),
+                {options_.betas[1], options_.eps, options_.amsgrad, options_.maximize,
+                 options_.decoupled_weight_decay});
+    else if (u.rate_there.defined())
       update(u, u.rate_there);
     else
       update(u, u.lr);
@@ -65,6 +70,7 @@ class Adam final : public Stateful {
   }
 
   bool heeds_refusal() const override { return true; }
+  bool reads_momentum_there() const override { return true; }
 
   AdamOptions options_;
 };

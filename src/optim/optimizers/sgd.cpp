@@ -2,7 +2,7 @@
 // decay.
 #include <ATen/ops/_fused_sgd.h>
 
-#include "optim/optimizers/steps.h"
+#include "optim/optimizers/momentum_there.h"
 
 namespace ddptrain {
 
@@ -44,7 +44,10 @@ class Sgd final : public Stateful {
 
   void update(const Update& u) override {
     if (options_.decoupled_weight_decay) decay_parameters(u);
-    if (u.rate_there.defined())
+    if (u.momentum_there.defined() && options_.momentum > 0)
+      sgd_step(u, {options_.decoupled_weight_decay ? 0 : u.weight_decay, options_.dampening,
+                   options_.nesterov, options_.maximize});
+    else if (u.rate_there.defined())
       update(u, u.rate_there);
     else
       update(u, u.lr);
@@ -60,6 +63,7 @@ class Sgd final : public Stateful {
                     /*grad_scale=*/{}, found_inf(u));
   }
   bool heeds_refusal() const override { return true; }
+  bool reads_momentum_there() const override { return true; }
 
   Options options_;
 };

@@ -191,6 +191,7 @@ GraphWork::Signature GraphWork::signature_of(const Batch& batch, const MicroStep
   std::vector<std::int64_t> pass{static_cast<std::int64_t>(stage_index(t_.stages, at.step)),
                                  batch.rows,
                                  batch.first_row,
+                                 inputs_.rates.momentum.has_value(),
                                  address(batch.pixels.get()),
                                  std::bit_cast<std::int64_t>(at.nominal),
                                  std::bit_cast<std::int64_t>(at.loss_scale)};
@@ -206,10 +207,11 @@ GraphWork::Signature GraphWork::signature_of(const Batch& batch, const MicroStep
 
 /// Empty where a step cannot be whole: on several ranks another one may say that nothing moves.
 std::optional<std::int64_t> GraphWork::optimizer_version() const {
-  if (whole_is_refused_ || t_.world->size > 1 || !inputs_.rates.move_the_rate_alone()) return {};
+  if (whole_is_refused_ || t_.world->size > 1 || inputs_.rates.weight_decay) return {};
   if (t_.ema && !t_.ema->can_be_captured()) return {};
   const auto* step = t_.optimizer->step_capture();
-  return step ? step->version() : std::nullopt;
+  if (!step || (inputs_.rates.momentum && !step->reads_momentum())) return {};
+  return step->version();
 }
 
 /// Whether there is a graph of such a step, or one can be captured now: steps like it have warmed

@@ -6,6 +6,7 @@
 #include "accelerator/cuda/kernels/dropout.cuh"
 #include "accelerator/cuda/kernels/norm_rows.cuh"
 #include "accelerator/cuda/kernels/normalize_images.cuh"
+#include "accelerator/cuda/kernels/optimizer_tensors.cuh"
 #include "accelerator/cuda/kernels/sync_norm.cuh"
 #include "accelerator/cuda/kernels/vocabulary_rows.cuh"
 #include "cuda_stand_in/runtime/runtime.h"
@@ -153,6 +154,28 @@ void rows_backward(OurLaunch& l) {
   read_planes(l, l.argument<RowsPlanes>(4), plane_of(a));
 }
 
+void optimizer_lists(OurLaunch& l, int lists) {
+  const auto& all = l.argument<OptimizerTensors>(0);
+  for (int t = 0; t < all.count; ++t)
+    for (int list = 0; list < lists; ++list) {
+      const auto bytes = static_cast<std::size_t>(all.sizes[t]) * l.number;
+      l.read(all.of[list][t], bytes);
+      if (list != 1) l.write(all.of[list][t], bytes);
+    }
+}
+
+void adam_step(OurLaunch& l) {
+  const auto& a = l.argument<AdamStepArguments>(1);
+  optimizer_lists(l, a.amsgrad ? 5 : 4);
+  for (const auto* number : {a.rate, a.momentum, a.step, a.refused}) l.read(number, kFloat);
+}
+
+void sgd_step(OurLaunch& l) {
+  const auto& a = l.argument<SgdStepArguments>(1);
+  optimizer_lists(l, 3);
+  for (const auto* number : {a.rate, a.momentum, a.refused}) l.read(number, kFloat);
+}
+
 void sync_norm_pack(OurLaunch& l) {
   const auto channels = static_cast<std::size_t>(l.argument<int>(3));
   l.read(l.pointer(0), channels * l.number);
@@ -207,6 +230,8 @@ const std::map<std::string_view, Finder>& finders() {
       {"norm_rows_backward_sums", rows_backward_sums},
       {"norm_rows_totals", rows_totals},
       {"norm_rows_backward", rows_backward},
+      {"adam_step", adam_step},
+      {"sgd_step", sgd_step},
       {"sync_norm_pack", sync_norm_pack},
       {"sync_norm_join", sync_norm_join},
       {"vocabulary_values", vocabulary_values},

@@ -138,6 +138,29 @@ bool reads_fours(const at::Tensor& tensor) {
   return reinterpret_cast<std::uintptr_t>(tensor.const_data_ptr()) % 16 == 0;
 }
 
+OptimizerTensors optimizer_tensors(const std::vector<at::TensorList>& lists, std::size_t first) {
+  OptimizerTensors all{};
+  all.fours = 1;
+  const auto& parameters = lists.front();
+  const auto left = parameters.size() - first;
+  all.count = static_cast<int>(std::min<std::size_t>(left, kOptimizerTensors));
+  for (int t = 0; t < all.count; ++t) {
+    const auto index = first + static_cast<std::size_t>(t);
+    all.sizes[t] = parameters[index].numel();
+    const auto chunks = (all.sizes[t] + kOptimizerChunk - 1) / kOptimizerChunk;
+    all.first_chunks[t + 1] = all.first_chunks[t] + static_cast<int>(chunks);
+    for (std::size_t l = 0; l < lists.size(); ++l) {
+      const auto& tensor = lists[l][index];
+      TORCH_CHECK(
+          tensor.scalar_type() == parameters[index].scalar_type() && tensor.numel() == all.sizes[t],
+          "an optimizer's tensors differ in type or size");
+      all.of[l][t] = const_cast<void*>(tensor.const_data_ptr());
+      if (!reads_fours(tensor)) all.fours = 0;
+    }
+  }
+  return all;
+}
+
 std::string kernel_type(at::ScalarType type) {
   switch (type) {
     case at::kFloat:

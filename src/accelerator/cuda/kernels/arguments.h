@@ -3,10 +3,13 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <vector>
+
 #include "accelerator/cuda/kernels/batch_norm_relu.cuh"
 #include "accelerator/cuda/kernels/dropout.cuh"
 #include "accelerator/cuda/kernels/norm_rows.cuh"
 #include "accelerator/cuda/kernels/normalize_images.cuh"
+#include "accelerator/cuda/kernels/optimizer_tensors.cuh"
 #include "accelerator/cuda/kernels/sync_norm.cuh"
 #include "accelerator/cuda/kernels/vocabulary_rows.cuh"
 
@@ -45,6 +48,10 @@ bool add_relu_takes(const at::Tensor& residual, const at::Tensor& input);
 /// Whether the kernels of vocabulary_rows.cu take scores: [rows, width] as they lie in memory, each
 /// row where fours can be read.
 bool vocabulary_rows_take(const at::Tensor& scores);
+
+/// As many tensors of the lists, from `first` on, as one launch takes. Those of an index are of one
+/// type and size, and lie alike in memory.
+OptimizerTensors optimizer_tensors(const std::vector<at::TensorList>& lists, std::size_t first);
 
 /// Whether four neighbors of a tensor can be read at once.
 bool reads_fours(const at::Tensor& tensor);

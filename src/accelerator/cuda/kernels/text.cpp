@@ -17,6 +17,8 @@ KERNEL_FILE(ddptrain_kernel_norm_rows_arguments, "norm_rows.cuh");
 KERNEL_FILE(ddptrain_kernel_norm_rows, "norm_rows.cu");
 KERNEL_FILE(ddptrain_kernel_normalize_arguments, "normalize_images.cuh");
 KERNEL_FILE(ddptrain_kernel_normalize, "normalize_images.cu");
+KERNEL_FILE(ddptrain_kernel_optimizer_tensors, "optimizer_tensors.cuh");
+KERNEL_FILE(ddptrain_kernel_optimizer_steps, "optimizer_steps.cu");
 KERNEL_FILE(ddptrain_kernel_sync_norm_arguments, "sync_norm.cuh");
 KERNEL_FILE(ddptrain_kernel_sync_norm, "sync_norm.cu");
 KERNEL_FILE(ddptrain_kernel_vocabulary_arguments, "vocabulary_rows.cuh");
@@ -59,6 +61,14 @@ const KernelText& normalize_images_text() {
                                ddptrain_kernel_normalize,
                                {{"numbers.cuh", ddptrain_kernel_numbers},
                                 {"normalize_images.cuh", ddptrain_kernel_normalize_arguments}}};
+  return text;
+}
+
+const KernelText& optimizer_steps_text() {
+  static const KernelText text{"optimizer_steps.cu",
+                               ddptrain_kernel_optimizer_steps,
+                               {{"numbers.cuh", ddptrain_kernel_numbers},
+                                {"optimizer_tensors.cuh", ddptrain_kernel_optimizer_tensors}}};
   return text;
 }
 
