@@ -90,6 +90,13 @@ TEST(WholeStep, IsTwoGraphsWhereTheOptimizerReadsNumbersOfTheHost) {
   expect_the_bits_of_eager_steps(whole_run("lion"), 15, 2);
 }
 
+// Of 8 epochs with 6 full batches and a short one, the first 3 of each shape are eager.
+TEST(WholeStep, KeepsTheGraphsOfSeveralShapes) {
+  auto kind = whole_run("adamw");
+  kind.run.epochs = 8;
+  expect_one_graph(kind, (6 * 8 - 3) + (8 - 3));
+}
+
 TEST(WholeStep, IsOneLaunch) {
   for (const auto& optimizer : {kMomentum, json("adamw")}) {
     const auto made = made_with(true, altered(whole_run(optimizer), [](SmallTraining& t) {

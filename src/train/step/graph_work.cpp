@@ -4,6 +4,7 @@
 #include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <exception>
 #include <utility>
@@ -22,8 +23,8 @@
 namespace ddptrain {
 namespace {
 
-constexpr int kWarmUp = 3;      // steps in which libraries choose their kernels
-constexpr int kPatience = 100;  // steps, before a log line says that no two are alike
+constexpr int kPatience = 100;      // steps, before a log line says that no two are alike
+constexpr std::size_t kGraphs = 8;  // kept, each of another shape
 
 void add_layout(std::vector<std::int64_t>& signature, const std::vector<at::Tensor>& tensors) {
   signature.push_back(static_cast<std::int64_t>(tensors.size()));
@@ -111,14 +112,14 @@ StepOutcome GraphWork::decide(const StepInputs& inputs, bool asked) {
     const auto step = *std::exchange(waiting_, {});
     run_whole(step.batch, step.at);
   }
-  if (how_ == How::whole) return captured_.outcome;
+  if (how_ == How::whole) return captured_->outcome;
   if (how_ == How::split && !ends_are_eager_) return decide_split(inputs, asked);
   return is_rehearsal() ? rehearse(inputs, asked) : eager_.decide(inputs, asked);
 }
 
 /// The last eager step before a capture.
 bool GraphWork::is_rehearsal() const {
-  return how_ == How::eager && !refused_ && obstacle_.empty() && alike_ == kWarmUp;
+  return how_ == How::eager && !refused_ && obstacle_.empty() && alike_ == shapes_.patience();
 }
 
 /// With every kernel that captures have and other eager steps have not: CUDA would load it within
@@ -148,8 +149,8 @@ void GraphWork::pass_split(const Batch& batch, const MicroStep& at) {
   how_ = How::split;
   eager_steps_ = 0;
   upload(batch);
-  captured_.graph->replay();
-  passes_.restore(captured_.results);
+  captured_->graph->replay();
+  passes_.restore(captured_->results);
 }
 
 /// In two graphs where it cannot be captured as a whole.
@@ -160,16 +161,16 @@ void GraphWork::run_whole(const Batch& batch, const MicroStep& at) {
   }
   eager_steps_ = 0;
   upload(batch);
-  passes_.restore(captured_.results);
+  passes_.restore(captured_->results);
   passes_.upload(/*asked=*/false);
   t_.optimizer->step_capture()->upload(inputs_.rates);
-  captured_.graph->replay();
+  captured_->graph->replay();
   ++step_uploaded_;  // by the graph
 }
 
 StepOutcome GraphWork::decide_split(const StepInputs& inputs, bool asked) {
   passes_.upload(asked);
-  auto& ending = captured_.endings[inputs.norm_is_wanted ? 1 : 0];
+  auto& ending = captured_->endings[inputs.norm_is_wanted ? 1 : 0];
   if (!ending.graph) capture_ending(ending, inputs, asked);
   if (!ending.graph) return eager_.decide(inputs, asked);
   ending.graph->replay();
@@ -188,21 +189,21 @@ MicroStep GraphWork::on_device(MicroStep at) {
 }
 
 GraphWork::Signature GraphWork::signature_of(const Batch& batch, const MicroStep& at) const {
-  std::vector<std::int64_t> pass{static_cast<std::int64_t>(stage_index(t_.stages, at.step)),
-                                 batch.rows,
-                                 batch.first_row,
-                                 inputs_.rates.momentum.has_value(),
-                                 address(batch.pixels.get()),
-                                 std::bit_cast<std::int64_t>(at.nominal),
-                                 std::bit_cast<std::int64_t>(at.loss_scale)};
-  if (at.loss_gradient.defined()) pass.back() = -1;  // then a tensor has it
-  add_layout(pass, batch.inputs);
-  add_layout(pass, batch.targets);
+  GraphShapes::Shape shape{batch.rows,
+                           batch.first_row,
+                           inputs_.rates.momentum.has_value(),
+                           address(batch.pixels.get()),
+                           std::bit_cast<std::int64_t>(at.nominal),
+                           std::bit_cast<std::int64_t>(at.loss_scale)};
+  if (at.loss_gradient.defined()) shape.back() = -1;  // then a tensor has it
+  add_layout(shape, batch.inputs);
+  add_layout(shape, batch.targets);
+  std::vector<std::int64_t> model{static_cast<std::int64_t>(stage_index(t_.stages, at.step))};
   for (const auto& weight : weights_) {
-    pass.push_back(address(weight.const_data_ptr()));
-    pass.push_back(weight.requires_grad() ? 1 : 0);
+    model.push_back(address(weight.const_data_ptr()));
+    model.push_back(weight.requires_grad() ? 1 : 0);
   }
-  return {std::move(pass), optimizer_version()};
+  return {std::move(shape), std::move(model), optimizer_version()};
 }
 
 /// Empty where a step cannot be whole: on several ranks another one may say that nothing moves.
@@ -218,11 +219,26 @@ std::optional<std::int64_t> GraphWork::optimizer_version() const {
 /// up.
 bool GraphWork::is_ready(const Batch& batch, const MicroStep& at) {
   if (!is_plain(batch, at)) return false;
-  signature_ = signature_of(batch, at);
+  auto signature = signature_of(batch, at);
+  if (signature.model != signature_.model) {
+    kept_.clear();
+    shapes_.clear();
+  }
+  signature_ = std::move(signature);
+  find_captured();
   if (is_captured()) return true;
-  alike_ = signature_.pass == last_signature_.pass ? alike_ + 1 : 1;
-  last_signature_ = signature_;
-  return alike_ > kWarmUp;
+  alike_ = shapes_.count(signature_.batch);
+  return alike_ > shapes_.patience();
+}
+
+/// One of this batch, which may be of an optimizer that has changed since.
+void GraphWork::find_captured() {
+  captured_ = nullptr;
+  const auto found = std::ranges::find_if(
+      kept_, [&](const auto& kept) { return kept.signature.batch == signature_.batch; });
+  if (found == kept_.end()) return;
+  kept_.splice(kept_.begin(), kept_, found);
+  captured_ = &kept_.front();
 }
 
 bool GraphWork::capture_passes(const Batch& batch, const MicroStep& at) {
@@ -230,8 +246,8 @@ bool GraphWork::capture_passes(const Batch& batch, const MicroStep& at) {
   if (why.empty())
     why = capture(batch, [&] {
       eager_.begin(inputs_, 1);
-      eager_.pass(captured_.batch, at);
-      captured_.results = passes_.results();
+      eager_.pass(captured_->batch, at);
+      captured_->results = passes_.results();
     });
   if (!why.empty()) refuse(why);
   if (why.empty()) note_capture("two graphs");
@@ -247,9 +263,9 @@ bool GraphWork::capture_whole(const Batch& batch, const MicroStep& at) {
   passes_.upload(/*asked=*/false);
   const auto why = capture(batch, [&] {
     eager_.begin(inputs_, 1);
-    eager_.pass(captured_.batch, at);
-    captured_.results = passes_.results();
-    captured_.outcome = eager_.capture_rest(inputs_);
+    eager_.pass(captured_->batch, at);
+    captured_->results = passes_.results();
+    captured_->outcome = eager_.capture_rest(inputs_);
     step_number_.add_(1);
   });
   whole_is_refused_ = !why.empty();
@@ -260,22 +276,48 @@ bool GraphWork::capture_whole(const Batch& batch, const MicroStep& at) {
 
 /// Why it cannot be done: then nothing has been.
 std::string GraphWork::capture(const Batch& batch, const DeviceWork& work) {
-  captured_ = {};
+  if (captured_) kept_.pop_front();
+  captured_ = nullptr;
   try {
-    captured_.batch = empty_copy(batch, device_);
-    accelerator_.empty_cache();  // what steps kept is of no use to the graph
-    captured_.graph = accelerator_.capture(device_.index(), work);
-    captured_.signature = signature_;
+    make_room();
+    const auto before = reserved();
+    captured_ = &kept_.emplace_front();
+    captured_->batch = empty_copy(batch, device_);
+    captured_->graph = accelerator_.capture(device_.index(), work);
+    captured_->signature = signature_;
+    captured_->bytes = reserved() - before;
   } catch (...) {
+    if (captured_) kept_.pop_front();
+    captured_ = nullptr;
     return current_error(t_);
   }
   return {};
 }
 
+std::int64_t GraphWork::reserved() const { return accelerator_.memory(device_.index()).reserved; }
+
+/// For one more graph, and for steps without one: a step takes as much as the largest graph.
+void GraphWork::make_room() {
+  accelerator_.empty_cache();  // what steps kept is of no use to the graph
+  const auto memory = accelerator_.memory(device_.index());
+  std::int64_t largest = 0;
+  for (const auto& kept : kept_) largest = std::max(largest, kept.bytes);
+  const auto is_full = [&] {
+    return kept_.size() >= kGraphs || (memory.total > 0 && reserved() + 2 * largest > memory.total);
+  };
+  while (!kept_.empty() && is_full()) {
+    shapes_.lose(kept_.back().signature.batch);
+    kept_.pop_back();
+    accelerator_.empty_cache();
+  }
+}
+
 void GraphWork::capture_ending(Ending& ending, const StepInputs& inputs, bool asked) {
   try {
+    const auto before = reserved();
     ending.graph = accelerator_.capture(device_.index(),
                                         [&] { ending.outcome = eager_.decide(inputs, asked); });
+    captured_->bytes += reserved() - before;
   } catch (...) {
     ends_are_eager_ = true;
     ending = {};
@@ -285,24 +327,27 @@ void GraphWork::capture_ending(Ending& ending, const StepInputs& inputs, bool as
 
 void GraphWork::upload(const Batch& batch) {
   const PhaseScope phase(Phase::transfer);
-  auto& to = captured_.batch;
+  auto& to = captured_->batch;
   for (std::size_t i = 0; i < batch.inputs.size(); ++i)
     to.inputs[i].copy_(batch.inputs[i], /*non_blocking=*/true);
   for (std::size_t i = 0; i < batch.targets.size(); ++i)
     to.targets[i].copy_(batch.targets[i], /*non_blocking=*/true);
 }
 
-/// A graph has memory of its own, as much as a step takes, and other work keeps its own too.
+/// A graph has memory of its own, as much as a step takes, and other work keeps its own too. Later
+/// ones take the place of others.
 std::string GraphWork::too_little_memory() const {
   const auto memory = accelerator_.memory(device_.index());
-  if (required_ || memory.total == 0 || 2 * memory.peak_reserved <= memory.total) return {};
+  if (required_ || captures_ > 0 || memory.total == 0 || 2 * memory.peak_reserved <= memory.total)
+    return {};
   return "a graph takes as much of the device's memory again as a step does, which is more than "
          "half of it";
 }
 
 void GraphWork::refuse(const std::string& why) {
   refused_ = true;
-  captured_ = {};
+  kept_.clear();
+  captured_ = nullptr;
   if (required_)
     throw Error(Exit::recipe, Option{"train.graph"},
                 "steps cannot be captured into a graph: " + why +
@@ -313,7 +358,7 @@ void GraphWork::refuse(const std::string& why) {
 void GraphWork::note_eager_step() {
   ++eager_steps_;
   if (refused_) return;
-  if (eager_steps_ == kWarmUp && !obstacle_.empty()) refuse(obstacle_);
+  if (eager_steps_ == GraphShapes::kWarmUp && !obstacle_.empty()) refuse(obstacle_);
   if (eager_steps_ == kPatience)
     log_once("steps are made without a graph so far: their batches differ in shape");
 }

@@ -6,10 +6,12 @@
 //   whole    [                 one graph                    ]
 //
 // The bits are the same in all three. A step is eager until three like it were made; it is whole
-// where the optimizer's step can be captured too, else split.
+// where the optimizer's step can be captured too, else split. Graphs of several shapes of batches
+// are kept.
 #pragma once
 
 #include <array>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,6 +20,7 @@
 #include "accelerator/graph.h"
 #include "data/batch.h"
 #include "distributed/engine.h"
+#include "train/step/graph_shapes.h"
 #include "train/step/step_work.h"
 
 namespace ddptrain {
@@ -45,7 +48,8 @@ class GraphWork final : public StepWork {
   /// All that a captured pass took from the host, addresses included: a tensor that was given other
   /// memory is not where the graph looks.
   struct Signature {
-    std::vector<std::int64_t> pass;
+    GraphShapes::Shape batch;
+    std::vector<std::int64_t> model;
     std::optional<std::int64_t> optimizer;  // StepCapture::version() of a whole step
     bool operator==(const Signature&) const = default;
   };
@@ -61,6 +65,7 @@ class GraphWork final : public StepWork {
     PassResults results;            // that a replay leaves behind
     StepOutcome outcome;            // of a whole step
     std::array<Ending, 2> endings;  // [norm_is_wanted] of a split one
+    std::int64_t bytes = 0;         // that the device's allocator keeps for its graphs
   };
   /// A whole step whose turn comes in decide().
   struct Waiting {
@@ -79,10 +84,13 @@ class GraphWork final : public StepWork {
   bool is_rehearsal() const;
   StepOutcome rehearse(const StepInputs& inputs, bool asked);
   bool is_ready(const Batch& batch, const MicroStep& at);
-  bool is_captured() const { return captured_.graph && captured_.signature == signature_; }
+  bool is_captured() const { return captured_ && captured_->signature == signature_; }
+  void find_captured();
   bool capture_passes(const Batch& batch, const MicroStep& at);
   bool capture_whole(const Batch& batch, const MicroStep& at);
   std::string capture(const Batch& batch, const DeviceWork& work);
+  void make_room();
+  std::int64_t reserved() const;
   void capture_ending(Ending& ending, const StepInputs& inputs, bool asked);
   void upload(const Batch& batch);
 
@@ -104,9 +112,10 @@ class GraphWork final : public StepWork {
   bool refused_ = false;           // no step is captured
   bool whole_is_refused_ = false;  // none as a whole
   bool ends_are_eager_ = false;    // decide() of split steps is not captured
-  int alike_ = 0;                  // steps with the signature of the last one
-  int eager_steps_ = 0;            // in a row
-  int captures_ = 0;               // of a step's passes, or of all of it
+  GraphShapes shapes_;
+  int alike_ = 0;        // steps of the shape of the last one, without a graph
+  int eager_steps_ = 0;  // in a row
+  int captures_ = 0;     // of a step's passes, or of all of it
 
   // Inputs of a graph other than the batch.
   at::Tensor step_number_, loss_gradient_;
@@ -116,10 +125,11 @@ class GraphWork final : public StepWork {
   How how_ = How::eager;
   StepInputs inputs_;
   std::int64_t micro_steps_ = 1;
-  Signature signature_, last_signature_;
+  Signature signature_;
   std::optional<Waiting> waiting_;
 
-  Captured captured_;
+  std::list<Captured> kept_;      // the last that was used first
+  Captured* captured_ = nullptr;  // that of the step under way; null: none yet
 };
 
 /// Eager on devices for which `train.graph` is false.
