@@ -45,9 +45,9 @@ struct BucketOptions {
 /// Sums gradients over a group. Buckets leave in their order, whatever the order in which backward
 /// fills them, so every rank sends the same ones. With `views`, a gradient is a view into its
 /// bucket from its first accumulation on (on an accelerator once all of the bucket have arrived,
-/// which copies them together); without, it is copied in and out. With a `wire` type, gradients are rounded to it before they are summed, and sums are
-/// of it (torch's bf16_compress_hook). With a `compression`, which outlives it, they travel as that
-/// has them from its first step on.
+/// which copies them together); without, it is copied in and out. With a `wire` type, gradients are
+/// rounded to it before they are summed, and sums are of it (torch's bf16_compress_hook). With a
+/// `compression`, which outlives it, they travel as that has them from its first step on.
 class Buckets {
  public:
   Buckets(std::vector<NamedTensor> parameters, const BucketOptions& options, Group& group,
