@@ -1,5 +1,9 @@
-// Everything of c10d that changes between LibTorch versions; written for 2.11. Heavy: for the .cpp
+// Everything that changes between LibTorch versions; written for 2.11 and 2.15. Heavy: for the .cpp
 // files of this folder that build process groups.
+//   2.15 calls _allgather_base all_gather_single, _reduce_scatter_base reduce_scatter_single and
+//   alltoall_base all_to_all_single, and keeps the old names, which forward. Where it drops them,
+//   the new ones belong here.
+//   2.15 counts the owners of an autograd node in the node (c10::intrusive_ptr); ours say auto.
 #pragma once
 
 #include <torch/version.h>
@@ -9,7 +13,7 @@
 
 #if TORCH_VERSION_MAJOR != 2 || (TORCH_VERSION_MINOR != 11 && TORCH_VERSION_MINOR != 15)
 #error \
-    "distributed/ was written for LibTorch 2.11: read the release notes of c10d, then change this"
+    "written for LibTorch 2.11 and 2.15: read the release notes of c10d and autograd, then change this"
 #endif
 
 #include <chrono>

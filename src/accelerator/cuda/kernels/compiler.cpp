@@ -3,11 +3,11 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <torch/version.h>
 
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/version.h"
 
 namespace ddptrain {
 
@@ -37,8 +37,7 @@ void* open_first(const std::vector<std::string>& libraries) {
     if (auto* handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
   throw Error(Exit::device,
               "CUDA cannot be used: NVRTC, which compiles the kernels of ddptrain, is not here (" +
-                  libraries.back() + "); 'make setup-cuda TORCH=" + torch_version() +
-                  "' installs it");
+                  libraries.back() + "); 'make setup-cuda TORCH=" TORCH_VERSION "' installs it");
 }
 
 template <class Function>
