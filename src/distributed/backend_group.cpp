@@ -132,7 +132,8 @@ class BackendGroup final : public Group {
     run("all_gather", [&] {
       c10d::AllgatherOptions gather;
       gather.asyncOp = is_gloo();
-      if (!is_gloo()) return backend_->_allgather_base(all, mine, gather);
+      auto flat = all.view(-1), own = mine.view(-1);
+      if (!is_gloo()) return backend_->_allgather_base(flat, own, gather);
       std::vector<std::vector<at::Tensor>> outputs{all.unbind()};
       std::vector<at::Tensor> inputs{mine};
       return backend_->allgather(outputs, inputs, gather);

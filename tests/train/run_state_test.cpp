@@ -102,9 +102,10 @@ std::vector<std::string> listed(const RunState& state) {
 
 SavedState changed_file() {
   SavedState state;
-  std::int64_t last = 1;  // the format
+  std::int64_t last = 1;
   Walk walk(Change{last});
   fields(state, walk);
+  state.format = 0;  // that of a newer version is refused
   return state;
 }
 
