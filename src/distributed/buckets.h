@@ -89,7 +89,7 @@ class Buckets {
   struct Bucket {
     Flat flat;  // its members are slots
     at::Tensor buffer;
-    at::Tensor wire;  // what travels, where that is not `buffer`
+    at::Tensor wire;           // what travels, where that is not `buffer`
     std::size_t missing = 0;   // gradients that the last backward of the window still owes
     std::size_t unfilled = 0;  // members without a gradient in this window
     std::unique_ptr<Pending> pending;
