@@ -15,6 +15,10 @@ namespace impl = torch::autograd::impl;
 
 namespace {
 
+/// Gradients of a device lie next to their bucket until they are that many: few enough not to count
+/// next to a model, and enough for one copy to take its time by its bytes.
+constexpr std::size_t kMostUncopied = 4 << 20;
+
 using BucketLayout = std::vector<std::vector<std::size_t>>;
 
 /// Backward ends before the last bucket leaves, so its tail of at most `most` bytes goes alone.
@@ -75,7 +79,7 @@ Buckets::Buckets(std::vector<NamedTensor> parameters, const BucketOptions& optio
     slots_.push_back({std::move(named.name), std::move(named.tensor), {}, 0, false, false});
   for (auto& flat : flats) {
     if (flat.members.empty()) continue;
-    buckets_.push_back({std::move(flat), {}, {}, 0, 0, nullptr, nullptr});
+    buckets_.push_back({std::move(flat), {}, {}, 0, 0, 0, nullptr, nullptr});
     allocate(buckets_.size() - 1);
     auto& made = buckets_.back();
     if (options.wire) made.wire = at::empty_like(made.buffer, at::TensorOptions(*options.wire));
@@ -89,7 +93,8 @@ Buckets::~Buckets() {
 }
 
 void Buckets::allocate(std::size_t index) {
-  auto& [flat, buffer, wire, missing, unfilled, pending, compressed] = buckets_[index];
+  auto& flat = buckets_[index].flat;
+  auto& buffer = buckets_[index].buffer;
   buffer = at::zeros({flat.elements}, slots_[flat.members.front()].parameter.options());
   for (std::size_t i = 0; i < flat.members.size(); ++i) {
     auto& slot = slots_[flat.members[i]];
@@ -105,6 +110,7 @@ void Buckets::begin() {
   for (auto& slot : slots_) slot.used = slot.ready = false;
   for (auto& bucket : buckets_) {
     bucket.missing = bucket.unfilled = bucket.flat.members.size();
+    bucket.uncopied = 0;
     bucket.pending.reset();
     bucket.compressed.reset();
   }
@@ -120,10 +126,13 @@ void Buckets::arrived(std::size_t index) {
   auto& bucket = buckets_[slot.bucket];
   if (!std::exchange(slot.used, true) && views_) {
     const bool is_full = --bucket.unfilled == 0;
-    if (slot.view.is_cpu())
+    bucket.uncopied += slot.view.nbytes();
+    if (slot.view.is_cpu()) {
       fill({&index, 1});  // while it is in the cache
-    else if (is_full)
+    } else if (is_full || bucket.uncopied >= kMostUncopied) {
       fill(bucket.flat.members);  // by one kernel
+      bucket.uncopied = 0;
+    }
   }
   if (!released_ || slot.ready) return;
   slot.ready = true;

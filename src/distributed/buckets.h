@@ -44,10 +44,11 @@ struct BucketOptions {
 
 /// Sums gradients over a group. Buckets leave in their order, whatever the order in which backward
 /// fills them, so every rank sends the same ones. With `views`, a gradient is a view into its
-/// bucket from its first accumulation on (on an accelerator once all of the bucket have arrived,
-/// which copies them together); without, it is copied in and out. With a `wire` type, gradients are
-/// rounded to it before they are summed, and sums are of it (torch's bf16_compress_hook). With a
-/// `compression`, which outlives it, they travel as that has them from its first step on.
+/// bucket from its first accumulation on (on an accelerator once all of the bucket have arrived, or
+/// 4 MiB, which copies them together); without, it is copied in and out. With a `wire` type,
+/// gradients are rounded to it before they are summed, and sums are of it (torch's
+/// bf16_compress_hook). With a `compression`, which outlives it, they travel as that has them from
+/// its first step on.
 class Buckets {
  public:
   Buckets(std::vector<NamedTensor> parameters, const BucketOptions& options, Group& group,
@@ -92,6 +93,7 @@ class Buckets {
     at::Tensor wire;           // what travels, where that is not `buffer`
     std::size_t missing = 0;   // gradients that the last backward of the window still owes
     std::size_t unfilled = 0;  // members without a gradient in this window
+    std::size_t uncopied = 0;  // bytes of gradients that are not in the buffer yet
     std::unique_ptr<Pending> pending;
     std::unique_ptr<PowerSgd::Transfer> compressed;
   };

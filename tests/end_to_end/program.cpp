@@ -1,10 +1,12 @@
 #include "end_to_end/program.h"
 
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <pty.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -167,6 +169,19 @@ const std::string& shapes() {
 }
 
 std::map<std::string, std::string> environment() { return {{"SHAPES", shapes()}}; }
+
+std::string free_port() {
+  const int made = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* const where = reinterpret_cast<sockaddr*>(&address);
+  const bool bound = ::bind(made, where, size) == 0 && ::getsockname(made, where, &size) == 0;
+  ::close(made);
+  if (!bound) throw std::runtime_error("no free port");
+  return std::to_string(ntohs(address.sin_port));
+}
 
 int reached_step(const std::string& log) {
   const auto at = log.rfind("\nstep ");

@@ -78,6 +78,9 @@ std::map<std::string, std::string> environment();
 /// An override: a model for them.
 inline constexpr const char* kSmallModel = "model={type: mnist_net, num_classes: auto}";
 
+/// Of the loopback address, on which no program listens: tests run side by side.
+std::string free_port();
+
 /// The last step that a log reported, 0 before the first; `log.every` is to be 1 step.
 int reached_step(const std::string& log);
 

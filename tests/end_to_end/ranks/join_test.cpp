@@ -245,8 +245,9 @@ TEST(Join, PodsOfATrainJobStartTheirRanksAndTrainAsOneRun) {
                                        "parallel.devices=4", "train.threads=1"};
   ASSERT_EQ(run(words, folder.path(), environment()).code, 0);
   for (const auto* ranks : {"2", "auto"}) {
-    Program first(words, folder.path(), pod("0", ranks, "29561"));
-    Program second(words, folder.path(), pod("1", ranks, "29561"));
+    const auto port = free_port();
+    Program first(words, folder.path(), pod("0", ranks, port));
+    Program second(words, folder.path(), pod("1", ranks, port));
     const auto a = first.wait(), b = second.wait();
     ASSERT_EQ(a.code, 0) << a.err;
     EXPECT_EQ(b.code, 0) << b.err;
@@ -265,8 +266,9 @@ TEST(Join, AKilledRankOfAPodIsNamedInBoth) {
   auto words = kEndless;
   words[3] = "parallel.devices=4";
   words[4] = "batch.global=16";
-  Program first(words, folder.path(), pod("0", "2", "29562"));
-  Program second(words, folder.path(), pod("1", "2", "29562"));
+  const auto port = free_port();
+  Program first(words, folder.path(), pod("0", "2", port));
+  Program second(words, folder.path(), pod("1", "2", port));
   while (first.running() && reached_step(first.err()) < 20)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   std::this_thread::sleep_for(std::chrono::milliseconds(1500));
@@ -287,8 +289,9 @@ TEST(Join, NodesThatStartDifferentNumbersOfRanksAreRefused) {
   write(folder / "small.yaml", small_recipe());
   const std::vector<std::string> words{"run",       "small.yaml",      "parallel.mode=ddp",
                                        kSmallModel, "batch.global=24", "parallel.timeout.start=5s"};
-  Program first(words, folder.path(), pod("0", "2", "29563"));
-  Program second(words, folder.path(), pod("1", "1", "29563"));
+  const auto port = free_port();
+  Program first(words, folder.path(), pod("0", "2", port));
+  Program second(words, folder.path(), pod("1", "1", port));
   const auto a = first.wait(), b = second.wait();
   EXPECT_EQ(a.code, 4) << a.err;
   EXPECT_EQ(b.code, 4) << b.err;

@@ -27,7 +27,7 @@ TEST(Nodes, OfTheCommandLineTrainAsOneRun) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe());
   ASSERT_EQ(run(kRanksOfTwo, folder.path(), environment()).code, 0);
-  const Words address{"--address", "127.0.0.1:29561"};
+  const Words address{"--address", "127.0.0.1:" + free_port()};
   Program first(with_words(with_words(kTwoNodes, address), {"--node-rank", "0"}), folder.path(),
                 environment());
   Program second(with_words(with_words(kTwoNodes, address), {"--node-rank", "1"}), folder.path(),
@@ -43,8 +43,9 @@ TEST(Nodes, OfTheCommandLineTrainAsOneRun) {
 TEST(Nodes, ButTheFirstSayWhichTheyAreAndWhereTheirLogIs) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe());
-  const Words words{"run", "small.yaml", "train.duration=2 steps", "train.threads=1",
-                    "parallel={mode: ddp, devices: 4, nodes: 2, rendezvous: 127.0.0.1:29563}"};
+  const Words words{
+      "run", "small.yaml", "train.duration=2 steps", "train.threads=1",
+      "parallel={mode: ddp, devices: 4, nodes: 2, rendezvous: 127.0.0.1:" + free_port() + "}"};
   Program first(with_words(words, {"--node-rank", "0"}), folder.path(), environment());
   Program second(with_words(words, {"--node-rank", "1"}), folder.path(), environment());
   const auto a = first.wait(), b = second.wait();
@@ -62,8 +63,9 @@ TEST(Nodes, ButTheFirstSayWhichTheyAreAndWhereTheirLogIs) {
 TEST(Nodes, OfTheRecipeMeetAtItsRendezvous) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe());
-  const Words words{"run", "small.yaml", "train.duration=2 steps",
-                    "parallel={mode: ddp, devices: 4, nodes: 2, rendezvous: 127.0.0.1:29562}"};
+  const Words words{
+      "run", "small.yaml", "train.duration=2 steps",
+      "parallel={mode: ddp, devices: 4, nodes: 2, rendezvous: 127.0.0.1:" + free_port() + "}"};
   Program first(with_words(words, {"--node-rank", "0"}), folder.path(), environment());
   Program second(with_words(words, {"--node-rank", "1"}), folder.path(), environment());
   const auto a = first.wait(), b = second.wait();
@@ -82,7 +84,7 @@ TEST(Nodes, AreGroupsThatHaveAModelTogether) {
                     "train.duration=4 steps",
                     "checkpoint.every=2 steps",
                     "train.threads=1",
-                    "parallel={mode: fsdp, devices: 4, rendezvous: 127.0.0.1:29564}"};
+                    "parallel={mode: fsdp, devices: 4, rendezvous: 127.0.0.1:" + free_port() + "}"};
   const auto on_nodes = with_words(words, {"--nodes", "2", "parallel.shard.group=node"});
   Program first(with_words(on_nodes, {"--node-rank", "0"}), folder.path(), environment());
   Program second(with_words(on_nodes, {"--node-rank", "1"}), folder.path(), environment());

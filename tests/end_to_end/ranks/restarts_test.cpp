@@ -1,9 +1,7 @@
 // Ranks that are killed and start again, on the same devices and on others.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -173,22 +171,9 @@ Variables of_torchrun(int rank, int world, const std::string& port, int restart)
           {"TORCHELASTIC_RESTART_COUNT", std::to_string(restart)}};
 }
 
-/// Tests of this file run side by side.
-std::string own_port() {
-  const int made = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  EXPECT_EQ(::bind(made, reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(::getsockname(made, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  ::close(made);
-  return std::to_string(ntohs(address.sin_port));
-}
-
 class Elastic : public RestartsTest {
  protected:
-  const std::string port_ = own_port();
+  const std::string port_ = free_port();
   /// Until a step, when the last one is killed; all end.
   std::string killed_at(int step, const Words& words, int world, int restart) {
     std::vector<std::unique_ptr<Program>> ranks;

@@ -137,7 +137,7 @@ TEST(Table, WantsAModelForTables) {
     EXPECT_EQ(ended.code, 2) << ended.err;
     EXPECT_THAT(ended.err,
                 testing::HasSubstr("' takes images, and 'csv_table' gives tables; these take them: "
-                                   "collab_nn, embedding_dot_bias, tabular\n"));
+                                   "collab_nn, embedding_dot_bias, tabular and others\n"));
   }
 }
 
