@@ -69,9 +69,11 @@ Program::Program(const std::vector<std::string>& arguments, const std::string& f
 }
 
 Program::~Program() {
-  if (ended_) return;
-  ::kill(-pid_, SIGKILL);
-  ::waitpid(pid_, &status_, 0);
+  if (!ended_) {
+    ::kill(-pid_, SIGKILL);
+    ::waitpid(pid_, &status_, 0);
+  }
+  for (const auto& path : {out_path_, err_path_}) ::unlink(path.c_str());
 }
 
 void Program::signal(int number) const { ::kill(pid_, number); }
