@@ -11,8 +11,6 @@
 #include <ATen/ops/mm.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
-#include <torch/csrc/autograd/custom_function.h>
-#include <torch/custom_class.h>
 
 #include <algorithm>
 #include <functional>
@@ -20,13 +18,11 @@
 #include <utility>
 #include <vector>
 
+#include "autograd/function.h"
 #include "losses/vocabulary_rows.h"
 
 namespace ddptrain {
 namespace {
-
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
 
 at::ScalarType exact_type(const at::Tensor& tensor) {
   return tensor.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
@@ -173,30 +169,25 @@ struct ProjectionGradients {
     if (bias.defined()) bias.add_(slopes.sum(0));
   }
 
+  std::vector<at::Tensor> tensors() const { return {hidden, weight, bias}; }
+
  private:
   static at::Tensor exact_zeros(const at::Tensor& like) {
     return at::zeros(like.sizes(), like.options().dtype(exact_type(like)));
   }
 };
 
-/// A forward pass and the backward pass of it.
-class VocabularyPass : public torch::CustomClassHolder {
- public:
-  /// The values [n].
-  virtual at::Tensor forward() = 0;
-  /// `each` [n] is the gradient of each value.
-  virtual ProjectionGradients backward(const at::Tensor& each) = 0;
-};
+// Both are functions of hidden states, weight and bias; `each` [n] is the gradient of each value.
 
 /// On the CPU: with the gradients of the sum of all values, where the forward pass has computed
 /// them.
-class HostPass final : public VocabularyPass {
+class HostPass final : public AutogradFunction {
  public:
   HostPass(VocabularyChunks own, bool learns) : chunks_(std::move(own)) {
     if (learns) ready_.emplace(chunks_.output());
   }
 
-  at::Tensor forward() override {
+  at::Tensor forward(FunctionContext&, const std::vector<at::Tensor>&) override {
     std::vector<at::Tensor> values;
     chunks_.each([&](const Chunk& chunk) {
       auto scores = chunks_.scores_of(chunk);
@@ -208,15 +199,15 @@ class HostPass final : public VocabularyPass {
                           : at::cat(values);
   }
 
-  ProjectionGradients backward(const at::Tensor& each) override {
-    if (ready_ && is_uniform(each)) return scaled(each);
+  std::vector<at::Tensor> backward(const FunctionContext&, const at::Tensor& each) override {
+    if (ready_ && is_uniform(each)) return scaled(each).tensors();
     ProjectionGradients gradients(chunks_.output());
     chunks_.each([&](const Chunk& chunk) {
       auto slopes = chunks_.slopes(chunk, chunks_.scores_of(chunk));
       slopes.mul_(each.narrow(0, chunk.first, slopes.size(0)).unsqueeze(1));
       gradients.add(chunks_.output(), chunk, slopes);
     });
-    return gradients;
+    return gradients.tensors();
   }
 
  private:
@@ -237,7 +228,7 @@ class HostPass final : public VocabularyPass {
 
 /// On a device, without a wait for it. Where one chunk has all places its scores stay until the
 /// backward pass, which makes gradients of them in place.
-class DevicePass final : public VocabularyPass {
+class DevicePass final : public AutogradFunction {
  public:
   DevicePass(const ProjectedOutput& output, at::Tensor labels, const VocabularyLossOptions& options,
              bool learns)
@@ -251,7 +242,7 @@ class DevicePass final : public VocabularyPass {
                      : std::max<std::int64_t>(16, kScoresOnADevice / weight_.size(0))),
         keeps_(learns && labels_.size(0) <= at_once_) {}
 
-  at::Tensor forward() override {
+  at::Tensor forward(FunctionContext&, const std::vector<at::Tensor>&) override {
     std::vector<at::Tensor> values;
     each_chunk([&](std::int64_t first, std::int64_t count) {
       const auto scores = scores_of(first, count);
@@ -266,7 +257,7 @@ class DevicePass final : public VocabularyPass {
                : at::cat(values);
   }
 
-  ProjectionGradients backward(const at::Tensor& each) override {
+  std::vector<at::Tensor> backward(const FunctionContext&, const at::Tensor& each) override {
     ProjectionGradients gradients(output_);
     std::size_t chunk = 0;
     each_chunk([&](std::int64_t first, std::int64_t count) {
@@ -280,7 +271,7 @@ class DevicePass final : public VocabularyPass {
         gradients.bias.add_(
             scores.sum(0, false, gradients.bias.scalar_type()).narrow(0, 0, terms_.vocabulary));
     });
-    return gradients;
+    return gradients.tensors();
   }
 
  private:
@@ -314,22 +305,6 @@ class DevicePass final : public VocabularyPass {
   std::vector<at::Tensor> normalizers_;  // of each chunk
 };
 
-class VocabularyLossFunction : public torch::autograd::Function<VocabularyLossFunction> {
- public:
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& /*hidden*/,
-                            const at::Tensor& /*weight*/, const std::optional<at::Tensor>& /*bias*/,
-                            const c10::intrusive_ptr<VocabularyPass>& pass) {
-    context->saved_data["pass"] = c10::IValue::make_capsule(pass);
-    return pass->forward();
-  }
-
-  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    const auto capsule = context->saved_data["pass"].toCapsule();
-    auto found = static_cast<VocabularyPass&>(*capsule).backward(gradients[0]);
-    return {found.hidden, found.weight, found.bias, at::Tensor()};
-  }
-};
-
 }  // namespace
 
 at::Tensor vocabulary_loss(const ProjectedOutput& output, const at::Tensor& labels,
@@ -340,14 +315,12 @@ at::Tensor vocabulary_loss(const ProjectedOutput& output, const at::Tensor& labe
   plain.hidden = output.hidden.detach();
   plain.weight = output.weight.detach();
   if (output.bias.defined()) plain.bias = output.bias.detach();
-  std::optional<at::Tensor> bias;
-  if (output.bias.defined()) bias = output.bias;
-  c10::intrusive_ptr<VocabularyPass> pass;
+  c10::intrusive_ptr<AutogradFunction> pass;
   if (output.hidden.is_cpu())
     pass = c10::make_intrusive<HostPass>(VocabularyChunks(plain, labels, options), learns);
   else
     pass = c10::make_intrusive<DevicePass>(plain, labels, options, learns);
-  return VocabularyLossFunction::apply(output.hidden, output.weight, bias, pass);
+  return apply_function(std::move(pass), {output.hidden, output.weight, output.bias});
 }
 
 }  // namespace ddptrain

@@ -2,20 +2,18 @@
 
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/autograd.h>
-#include <torch/csrc/autograd/custom_function.h>
-#include <torch/custom_class.h>
 
 #include <utility>
+
+#include "autograd/function.h"
 
 namespace ddptrain {
 namespace {
 
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
 using Forward = std::function<at::Tensor(const at::Tensor&, const Pass&)>;
 
 /// What the backward pass needs to run a block again.
-class BlockAgain : public torch::CustomClassHolder {
+class BlockAgain {
  public:
   BlockAgain(Forward forward, const Pass& pass)
       : forward_(std::move(forward)),
@@ -42,50 +40,48 @@ class BlockAgain : public torch::CustomClassHolder {
   Pass pass_;
 };
 
-/// The parameters are inputs, so that autograd sees what the output depends on.
-struct RecomputedBlock : public torch::autograd::Function<RecomputedBlock> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& input,
-                            at::TensorList parameters,
-                            const c10::intrusive_ptr<BlockAgain>& block) {
-    auto output = block->run(input);
-    variable_list saved{input};
-    saved.insert(saved.end(), parameters.begin(), parameters.end());
-    context->save_for_backward(saved);
-    context->saved_data["block"] = c10::IValue::make_capsule(block);
-    context->saved_data["input_learns"] = input.requires_grad();
+/// Of the block's input and its parameters, so that autograd sees what the output depends on.
+class RecomputedBlock final : public AutogradFunction {
+ public:
+  RecomputedBlock(Forward forward, const Pass& pass) : block_(std::move(forward), pass) {}
+
+  at::Tensor forward(FunctionContext& context, const std::vector<at::Tensor>& inputs) override {
+    auto output = block_.run(inputs[0]);
+    context.save(inputs);
+    input_learns_ = inputs[0].requires_grad();
     return output;
   }
 
-  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    const auto capsule = context->saved_data["block"].toCapsule();
-    auto& block = static_cast<BlockAgain&>(*capsule);
-    auto leaves = context->get_saved_variables();
-    const bool input_learns = context->saved_data["input_learns"].toBool();
-    leaves[0] = leaves[0].detach().requires_grad_(input_learns);
+  std::vector<at::Tensor> backward(const FunctionContext& context,
+                                   const at::Tensor& gradient) override {
+    auto leaves = context.saved();
+    leaves[0] = leaves[0].detach().requires_grad_(input_learns_);
     at::Tensor output;
     {
       const at::AutoGradMode with_graph(true);
-      output = block.run_again(leaves[0]);
+      output = block_.run_again(leaves[0]);
     }
-    const variable_list wanted(leaves.begin() + (input_learns ? 0 : 1), leaves.end());
-    auto found = torch::autograd::grad({output}, wanted, gradients, /*retain_graph=*/std::nullopt,
+    const std::vector<at::Tensor> wanted(leaves.begin() + (input_learns_ ? 0 : 1), leaves.end());
+    auto found = torch::autograd::grad({output}, wanted, {gradient}, /*retain_graph=*/std::nullopt,
                                        /*create_graph=*/false, /*allow_unused=*/true);
-    if (!input_learns) found.insert(found.begin(), at::Tensor());
-    found.emplace_back();  // of the block itself
+    if (!input_learns_) found.insert(found.begin(), at::Tensor());
     return found;
   }
+
+ private:
+  BlockAgain block_;
+  bool input_learns_ = false;
 };
 
 at::Tensor run_recomputed(const Module& block, const at::Tensor& input, const Pass& pass,
                           const Forward& forward) {
-  variable_list parameters;
+  std::vector<at::Tensor> inputs{input};
   if (pass.recompute && at::GradMode::is_enabled())
     for (const auto& named : block.named_parameters())
-      if (named.tensor.requires_grad()) parameters.push_back(named.tensor);
-  const bool learns = input.requires_grad() || !parameters.empty();
+      if (named.tensor.requires_grad()) inputs.push_back(named.tensor);
+  const bool learns = input.requires_grad() || inputs.size() > 1;
   if (!pass.recompute || !at::GradMode::is_enabled() || !learns) return forward(input, pass);
-  return RecomputedBlock::apply(input, at::TensorList(parameters),
-                                c10::make_intrusive<BlockAgain>(forward, pass));
+  return apply_function(c10::make_intrusive<RecomputedBlock>(forward, pass), inputs);
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 // Every model that has blocks to compute again: gradients are the same to the last bit.
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/randn.h>
+#include <ATen/record_function.h>
 #include <gtest/gtest.h>
-#include <torch/csrc/autograd/function.h>
 
-#include <set>
+#include <atomic>
+#include <memory>
 #include <string>
+#include <string_view>
 
 #include "models/texts.h"
 
@@ -65,20 +67,31 @@ std::unique_ptr<Model> recomputed_model(const json& recipe) {
   return model;
 }
 
-/// Nodes of a graph that compute a block again.
-std::size_t recomputed_blocks(const at::Tensor& output) {
-  std::set<const torch::autograd::Node*> seen;
-  std::vector<const torch::autograd::Node*> open{output.grad_fn().get()};
-  std::size_t found = 0;
-  while (!open.empty()) {
-    const auto* node = open.back();
-    open.pop_back();
-    if (node == nullptr || !seen.insert(node).second) continue;
-    found += node->name().find("RecomputedBlock") != std::string::npos ? 1 : 0;
-    for (const auto& edge : node->next_edges()) open.push_back(edge.function.get());
+/// Counts the blocks that a backward pass computes again.
+class RecomputedBlocks {
+ public:
+  RecomputedBlocks()
+      : handle_(at::addGlobalCallback(
+            at::RecordFunctionCallback(count).scopes({at::RecordScope::BACKWARD_FUNCTION}))) {
+    counted() = 0;
   }
-  return found;
-}
+  ~RecomputedBlocks() { at::removeCallback(handle_); }
+  RecomputedBlocks(const RecomputedBlocks&) = delete;
+  RecomputedBlocks& operator=(const RecomputedBlocks&) = delete;
+
+  static std::atomic<std::size_t>& counted() {
+    static std::atomic<std::size_t> blocks;
+    return blocks;
+  }
+
+ private:
+  static std::unique_ptr<at::ObserverContext> count(const at::RecordFunction& event) {
+    if (std::string_view(event.name()).ends_with("RecomputedBlock")) ++counted();
+    return nullptr;
+  }
+
+  at::CallbackHandle handle_;
+};
 
 struct PassResult {
   std::vector<at::Tensor> tensors;  // the output and the gradients of all parameters
@@ -90,8 +103,12 @@ PassResult result_of(Model& model, const at::Tensor& input, bool recompute) {
   auto pass = training(5, 2);
   pass.recompute = recompute;
   const auto output = model.run({input}, pass);
-  PassResult result{{output.detach()}, recomputed_blocks(output)};
-  output.square().mean().backward();
+  PassResult result{{output.detach()}};
+  {
+    const RecomputedBlocks blocks;
+    output.square().mean().backward();
+    result.blocks = RecomputedBlocks::counted();
+  }
   for (const auto& [name, tensor] : model.named_parameters()) {
     EXPECT_TRUE(tensor.grad().defined()) << name;
     result.tensors.push_back(tensor.grad());

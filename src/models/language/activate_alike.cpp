@@ -6,16 +6,15 @@
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/gelu_backward.h>
 #include <ATen/ops/zeros.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
 #include <string>
+#include <utility>
+
+#include "autograd/function.h"
 
 namespace ddptrain {
 namespace {
-
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
 
 constexpr std::int64_t kPart = 32768;  // numbers; torch divides no fewer among threads
 constexpr std::int64_t kLoop = 64;     // a multiple of what a vectorized loop of torch reads
@@ -39,29 +38,32 @@ void activate_part(const at::Tensor& to, const at::Tensor& from, const std::stri
     activate_rest(to.narrow(0, count - rest, rest), from.narrow(0, count - rest, rest), formula);
 }
 
-struct AlikeGelu : public torch::autograd::Function<AlikeGelu> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& input,
-                            const std::string& formula) {
-    context->save_for_backward({input});
-    context->saved_data["formula"] = formula;
-    const auto from = input.detach().contiguous();
+class AlikeGelu final : public AutogradFunction {
+ public:
+  explicit AlikeGelu(std::string formula) : formula_(std::move(formula)) {}
+
+  at::Tensor forward(FunctionContext& context, const std::vector<at::Tensor>& inputs) override {
+    context.save(inputs);
+    const auto from = inputs[0].detach().contiguous();
     const auto to = at::empty_like(from);
     const auto flat_from = from.view({-1}), flat_to = to.view({-1});
     const auto count = from.numel(), parts = (count + kPart - 1) / kPart;
     at::parallel_for(0, parts, 1, [&](std::int64_t begin, std::int64_t end) {
       for (auto part = begin; part < end; ++part) {
         const auto first = part * kPart, size = std::min(kPart, count - first);
-        activate_part(flat_to.narrow(0, first, size), flat_from.narrow(0, first, size), formula);
+        activate_part(flat_to.narrow(0, first, size), flat_from.narrow(0, first, size), formula_);
       }
     });
     return to;
   }
 
-  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    const auto input = context->get_saved_variables()[0];
-    return {at::gelu_backward(gradients[0], input, context->saved_data["formula"].toStringRef()),
-            {}};
+  std::vector<at::Tensor> backward(const FunctionContext& context,
+                                   const at::Tensor& gradient) override {
+    return {at::gelu_backward(gradient, context.saved()[0], formula_)};
   }
+
+ private:
+  std::string formula_;
 };
 
 }  // namespace
@@ -69,7 +71,7 @@ struct AlikeGelu : public torch::autograd::Function<AlikeGelu> {
 at::Tensor activate_alike(Activation activation, const at::Tensor& input) {
   const bool exact = activation == Activation::gelu, tanh = activation == Activation::gelu_tanh;
   if (!input.is_cpu() || !(exact || tanh)) return activate(activation, input);
-  return AlikeGelu::apply(input, std::string(tanh ? "tanh" : "none"));
+  return apply_function(c10::make_intrusive<AlikeGelu>(tanh ? "tanh" : "none"), {input});
 }
 
 }  // namespace ddptrain

@@ -6,19 +6,15 @@
 #include <ATen/ops/ones.h>
 #include <ATen/ops/zeros_like.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
-#include <torch/csrc/autograd/custom_function.h>
-#include <torch/custom_class.h>
 
 #include <algorithm>
 #include <limits>
 
+#include "autograd/function.h"
 #include "base/random.h"
 
 namespace ddptrain {
 namespace {
-
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
 
 constexpr std::int64_t kQueries = 64;
 
@@ -28,8 +24,8 @@ struct QueryChunk {
   std::int64_t seen() const { return first + count; }
 };
 
-/// What both passes need to draw the same masks.
-class DroppedWeights : public torch::CustomClassHolder {
+/// Attention weights times masks, which both passes draw.
+class DroppedWeights {
  public:
   DroppedWeights(double scale, const AttentionDropout& dropout)
       : scale_(scale),
@@ -79,64 +75,65 @@ void each_query_chunk(const at::Tensor& query, const Visit& visit) {
     visit(QueryChunk{first / kQueries, first, std::min(kQueries, time - first)});
 }
 
-struct DroppedAttention : public torch::autograd::Function<DroppedAttention> {
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& query,
-                            const at::Tensor& key, const at::Tensor& value,
-                            const c10::intrusive_ptr<DroppedWeights>& dropped) {
+class DroppedAttention final : public AutogradFunction {
+ public:
+  DroppedAttention(double scale, const AttentionDropout& dropout) : dropped_(scale, dropout) {}
+
+  at::Tensor forward(FunctionContext& context, const std::vector<at::Tensor>& inputs) override {
     const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
-    context->save_for_backward({query, key, value});
-    context->saved_data["dropped"] = c10::IValue::make_capsule(dropped);
-    const auto output = at::empty_like(query);
-    each_query_chunk(query, [&](const QueryChunk& chunk) {
-      const auto weights = attention_weights({query, key, value}, dropped->scale(), chunk);
-      const auto kept = dropped->drop(weights, chunk).to(value.scalar_type());
+    context.save(inputs);
+    const AttentionHeads heads{inputs[0], inputs[1], inputs[2]};
+    const auto output = at::empty_like(heads.query);
+    each_query_chunk(heads.query, [&](const QueryChunk& chunk) {
+      const auto weights = attention_weights(heads, dropped_.scale(), chunk);
+      const auto kept = dropped_.drop(weights, chunk).to(heads.value.scalar_type());
       output.narrow(2, chunk.first, chunk.count)
-          .copy_(at::matmul(kept, value.narrow(2, 0, chunk.seen())));
+          .copy_(at::matmul(kept, heads.value.narrow(2, 0, chunk.seen())));
     });
     return output;
   }
 
-  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    const auto capsule = context->saved_data["dropped"].toCapsule();
-    const auto& dropped = static_cast<const DroppedWeights&>(*capsule);
-    const auto saved = context->get_saved_variables();
+  std::vector<at::Tensor> backward(const FunctionContext& context,
+                                   const at::Tensor& gradient) override {
+    const auto saved = context.saved();
     const AttentionHeads heads{saved[0], saved[1], saved[2]};
     const AttentionHeads found{at::zeros_like(saved[0]), at::zeros_like(saved[1]),
                                at::zeros_like(saved[2])};
     each_query_chunk(heads.query, [&](const QueryChunk& chunk) {
-      add_gradients(heads, gradients[0].narrow(2, chunk.first, chunk.count), dropped, chunk, found);
+      add_gradients(heads, gradient.narrow(2, chunk.first, chunk.count), chunk, found);
     });
-    return {found.query, found.key, found.value, {}};
+    return {found.query, found.key, found.value};
   }
 
  private:
-  static void add_gradients(const AttentionHeads& heads, const at::Tensor& gradient,
-                            const DroppedWeights& dropped, const QueryChunk& chunk,
-                            const AttentionHeads& found) {
+  void add_gradients(const AttentionHeads& heads, const at::Tensor& gradient,
+                     const QueryChunk& chunk, const AttentionHeads& found) const {
     const auto type = heads.query.scalar_type();
     const auto seen = [&](const at::Tensor& all) { return all.narrow(2, 0, chunk.seen()); };
-    const auto weights = attention_weights(heads, dropped.scale(), chunk);
-    const auto kept = dropped.drop(weights, chunk).to(type);
+    const auto weights = attention_weights(heads, dropped_.scale(), chunk);
+    const auto kept = dropped_.drop(weights, chunk).to(type);
     seen(found.value).add_(at::matmul(kept.transpose(2, 3), gradient));
     const auto of_kept = at::matmul(gradient, seen(heads.value).transpose(2, 3));
-    const auto of_weights = dropped.drop(of_kept.to(weights.scalar_type()), chunk);
+    const auto of_weights = dropped_.drop(of_kept.to(weights.scalar_type()), chunk);
     const auto of_scores =
         at::_softmax_backward_data(of_weights, weights, -1, weights.scalar_type())
-            .mul_(dropped.scale())
+            .mul_(dropped_.scale())
             .to(type);
     found.query.narrow(2, chunk.first, chunk.count).copy_(at::matmul(of_scores, seen(heads.key)));
     seen(found.key).add_(
         at::matmul(of_scores.transpose(2, 3), heads.query.narrow(2, chunk.first, chunk.count)));
   }
+
+  DroppedWeights dropped_;
 };
 
 }  // namespace
 
 at::Tensor dropped_attention(const AttentionHeads& heads, double scale,
                              const AttentionDropout& dropout) {
-  return DroppedAttention::apply(heads.query.contiguous(), heads.key.contiguous(),
-                                 heads.value.contiguous(),
-                                 c10::make_intrusive<DroppedWeights>(scale, dropout));
+  return apply_function(
+      c10::make_intrusive<DroppedAttention>(scale, dropout),
+      {heads.query.contiguous(), heads.key.contiguous(), heads.value.contiguous()});
 }
 
 }  // namespace ddptrain

@@ -4,8 +4,9 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/threshold_backward.h>
-#include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
+
+#include "autograd/function.h"
 
 namespace ddptrain {
 namespace {
@@ -22,30 +23,28 @@ at::Tensor& add_relu_op(at::Tensor& residual, const at::Tensor& input) {
   return op.call(residual, input);
 }
 
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
-
-class AddReluFunction : public torch::autograd::Function<AddReluFunction> {
+class AddReluFunction final : public AutogradFunction {
  public:
-  static at::Tensor forward(AutogradContext* context, at::Tensor residual,
-                            const at::Tensor& input) {
+  at::Tensor forward(FunctionContext& context, const std::vector<at::Tensor>& inputs) override {
+    auto residual = inputs[0];
     {
       const at::AutoDispatchBelowAutograd below;
-      add_relu_op(residual, input);
+      add_relu_op(residual, inputs[1]);
     }
-    context->mark_dirty({residual});
-    context->save_for_backward({residual});
+    context.overwrites(residual);
+    context.save({residual});
     return residual;
   }
 
-  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    const auto of_both = at::threshold_backward(gradients[0], context->get_saved_variables()[0], 0);
+  std::vector<at::Tensor> backward(const FunctionContext& context,
+                                   const at::Tensor& gradient) override {
+    const auto of_both = at::threshold_backward(gradient, context.saved()[0], 0);
     return {of_both, of_both};
   }
 };
 
 at::Tensor& add_relu_autograd(at::Tensor& residual, const at::Tensor& input) {
-  AddReluFunction::apply(residual, input);
+  apply_function(c10::make_intrusive<AddReluFunction>(), {residual, input});
   return residual;
 }
 

@@ -7,11 +7,13 @@
 #include <ATen/ops/native_batch_norm_backward.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/threshold_backward.h>
-#include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
 #include <optional>
 #include <string>
+#include <utility>
+
+#include "autograd/function.h"
 
 namespace ddptrain {
 namespace {
@@ -19,8 +21,6 @@ namespace {
 using Maybe = std::optional<at::Tensor>;
 using ThreeTensors = std::tuple<at::Tensor, at::Tensor, at::Tensor>;
 using FourTensors = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
 
 Maybe if_defined(const at::Tensor& tensor) { return tensor.defined() ? Maybe(tensor) : Maybe(); }
 
@@ -58,48 +58,43 @@ FourTensors backward_in_parts(const at::Tensor& gradient, const at::Tensor& inpu
           adds ? masked : or_none({}, input)};
 }
 
-class BatchNormEnd : public torch::autograd::Function<BatchNormEnd> {
+/// Of input, weight, bias and residual. Weight and bias are those of the terms: inputs so that
+/// autograd sees them.
+class BatchNormFunction final : public AutogradFunction {
  public:
-  // Weight and bias are those of the terms: here so that autograd sees them.
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& input,
-                            const Maybe& /*weight*/, const Maybe& /*bias*/, const Maybe& residual,
-                            bool relu, const NormTerms& terms) {
-    const auto [output, mean, inverse] =
-        batch_norm_op(input, {relu, residual.value_or(at::Tensor())}, terms);
+  BatchNormFunction(bool relu, const NormTerms& terms) : relu_(relu), terms_(terms) {}
+
+  at::Tensor forward(FunctionContext& context, const std::vector<at::Tensor>& inputs) override {
+    const auto terms = std::exchange(terms_, {.training = terms_.training, .eps = terms_.eps});
+    const auto& input = inputs[0];
+    const auto [output, mean, inverse] = batch_norm_op(input, {relu_, inputs[3]}, terms);
+    adds_ = inputs[3].defined();
     // In training others may move the running statistics before the backward pass.
     const bool moves = terms.training;
-    context->save_for_backward({input, relu ? output : at::Tensor(), terms.weight, terms.bias, mean,
-                                inverse, moves ? at::Tensor() : terms.mean,
-                                moves ? at::Tensor() : terms.variance});
-    context->saved_data["relu"] = relu;
-    context->saved_data["adds"] = residual.has_value();
-    context->saved_data["training"] = terms.training;
-    context->saved_data["eps"] = terms.eps;
+    context.save({input, relu_ ? output : at::Tensor(), terms.weight, terms.bias, mean, inverse,
+                  moves ? at::Tensor() : terms.mean, moves ? at::Tensor() : terms.variance});
     return output;
   }
 
-  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+  std::vector<at::Tensor> backward(const FunctionContext& context,
+                                   const at::Tensor& gradient) override {
     static const auto op = c10::Dispatcher::singleton()
                                .findSchemaOrThrow("ddptrain::batch_norm_backward", "")
                                .typed<decltype(backward_in_parts)>();
-    const auto saved = context->get_saved_variables();
+    const auto saved = context.saved();
     const auto& input = saved[0];
-    const bool relu = context->saved_data["relu"].toBool(),
-               adds = context->saved_data["adds"].toBool();
-    const bool wants_input = context->needs_input_grad(0), scales = saved[2].defined();
+    const bool wants_input = context.wants_gradient(0), scales = saved[2].defined();
     const auto [dx, dw, db, residual] =
-        op.call(gradients[0], input, relu ? saved[1] : input, if_defined(saved[2]),
+        op.call(gradient, input, relu_ ? saved[1] : input, if_defined(saved[2]),
                 if_defined(saved[3]), if_defined(saved[6]), if_defined(saved[7]), saved[4],
-                saved[5], relu, adds, context->saved_data["training"].toBool(), wants_input,
-                context->saved_data["eps"].toDouble());
+                saved[5], relu_, adds_, terms_.training, wants_input, terms_.eps);
     const auto if_it = [](bool is, const at::Tensor& tensor) { return is ? tensor : at::Tensor(); };
-    return {if_it(wants_input, dx),
-            if_it(scales, dw),
-            if_it(scales, db),
-            if_it(adds, residual),
-            {},
-            {}};
+    return {if_it(wants_input, dx), if_it(scales, dw), if_it(scales, db), if_it(adds_, residual)};
   }
+
+ private:
+  bool relu_, adds_ = false;
+  NormTerms terms_;  // after the forward pass without tensors, which the context keeps
 };
 
 TORCH_LIBRARY_FRAGMENT(ddptrain, m) {
@@ -138,8 +133,8 @@ ThreeTensors batch_norm_op(const at::Tensor& input, const NormEnd& end, const No
 }
 
 at::Tensor batch_norm(const at::Tensor& input, const NormEnd& end, const NormTerms& terms) {
-  return BatchNormEnd::apply(input, if_defined(terms.weight), if_defined(terms.bias),
-                             if_defined(end.residual), end.relu, terms);
+  return apply_function(c10::make_intrusive<BatchNormFunction>(end.relu, terms),
+                        {input, terms.weight, terms.bias, end.residual});
 }
 
 }  // namespace ddptrain

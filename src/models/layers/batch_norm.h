@@ -15,8 +15,9 @@ struct NormEnd {
 
 /// Arguments of a batch norm other than its input.
 struct NormTerms {
-  at::Tensor weight, bias;    // may be undefined
-  at::Tensor mean, variance;  // training moves them and does not read them; else it normalizes so
+  at::Tensor weight = {}, bias = {};  // may be undefined
+  // Training moves them and does not read them; else it normalizes so.
+  at::Tensor mean = {}, variance = {};
   bool training = false;
   double momentum = 0, eps = 1e-5;
 };

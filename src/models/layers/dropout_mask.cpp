@@ -7,7 +7,6 @@
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/mul.h>
 #include <ATen/ops/ones.h>
-#include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include <iterator>
 #include <optional>
 
+#include "autograd/function.h"
 #include "base/clones.h"
 #include "base/error.h"
 #include "models/layers/philox_words.h"
@@ -121,47 +121,47 @@ at::Tensor dropout(const at::Tensor& input, double p, std::int64_t key, std::int
   return op.call(input, p, key, step, first_row, positions, elements, step_there);
 }
 
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
-
-class DropoutFunction : public torch::autograd::Function<DropoutFunction> {
+/// The mask is drawn again in the backward pass.
+class DropoutFunction final : public AutogradFunction {
  public:
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& input, double p,
-                            std::int64_t key, std::int64_t step, std::int64_t first_row,
-                            at::IntArrayRef positions, std::int64_t elements,
-                            const std::optional<at::Tensor>& step_there) {
-    auto& saved = context->saved_data;
-    saved["p"] = p;
-    saved["key"] = key;
-    saved["step"] = step;
-    saved["first_row"] = first_row;
-    saved["positions"] = positions.vec();
-    saved["elements"] = elements;
-    saved["step_there"] = step_there;
+  DropoutFunction(double p, std::int64_t key, std::int64_t step, std::int64_t first_row,
+                  at::IntArrayRef positions, std::int64_t elements,
+                  std::optional<at::Tensor> step_there)
+      : p_(p),
+        key_(key),
+        step_(step),
+        first_row_(first_row),
+        elements_(elements),
+        positions_(positions.vec()),
+        step_there_(std::move(step_there)) {}
+
+  at::Tensor forward(FunctionContext& /*context*/, const std::vector<at::Tensor>& inputs) override {
     const at::AutoDispatchBelowADInplaceOrView below;
-    return dropout(input, p, key, step, first_row, positions, elements, step_there);
+    return dropped(inputs[0]);
   }
 
-  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    auto& saved = context->saved_data;
-    return {
-        dropout(gradients[0], saved["p"].toDouble(), saved["key"].toInt(), saved["step"].toInt(),
-                saved["first_row"].toInt(), saved["positions"].toIntVector(),
-                saved["elements"].toInt(), saved["step_there"].toOptional<at::Tensor>()),
-        {},
-        {},
-        {},
-        {},
-        {},
-        {},
-        {}};
+  std::vector<at::Tensor> backward(const FunctionContext& /*context*/,
+                                   const at::Tensor& gradient) override {
+    return {dropped(gradient)};
   }
+
+ private:
+  at::Tensor dropped(const at::Tensor& tensor) const {
+    return dropout(tensor, p_, key_, step_, first_row_, positions_, elements_, step_there_);
+  }
+
+  double p_;
+  std::int64_t key_, step_, first_row_, elements_;
+  std::vector<std::int64_t> positions_;
+  std::optional<at::Tensor> step_there_;
 };
 
 at::Tensor dropout_autograd(const at::Tensor& input, double p, std::int64_t key, std::int64_t step,
                             std::int64_t first_row, at::IntArrayRef positions,
                             std::int64_t elements, const std::optional<at::Tensor>& step_there) {
-  return DropoutFunction::apply(input, p, key, step, first_row, positions, elements, step_there);
+  return apply_function(c10::make_intrusive<DropoutFunction>(p, key, step, first_row, positions,
+                                                             elements, step_there),
+                        {input});
 }
 
 TORCH_LIBRARY_FRAGMENT(ddptrain, m) {

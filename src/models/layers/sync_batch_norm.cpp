@@ -14,16 +14,14 @@
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/threshold_backward.h>
 #include <ATen/ops/zeros_like.h>
-#include <torch/csrc/autograd/custom_function.h>
 
-#include <optional>
 #include <tuple>
+#include <utility>
+
+#include "autograd/function.h"
 
 namespace ddptrain {
 namespace {
-
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
 
 at::Tensor dense(const at::Tensor& tensor, const at::Tensor& like) {
   return tensor.contiguous(like.suggest_memory_format());
@@ -35,42 +33,9 @@ at::Tensor per_channel(const at::Tensor& values, const at::Tensor& input) {
   return values.view(shape);
 }
 
-class SyncBatchNorm : public torch::autograd::Function<SyncBatchNorm> {
- public:
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& input,
-                            const at::Tensor& weight, const at::Tensor& bias,
-                            const std::optional<at::Tensor>& residual, const NormTerms& terms,
-                            const SyncStatistics& statistics, bool relu, Statistics* members);
-  static variable_list backward(AutogradContext* context, const variable_list& gradients);
-};
-
 at::Tensor normalize(const at::Tensor& input, const NormTerms& terms) {
   return std::get<0>(at::native_batch_norm(dense(input, input), terms.weight, terms.bias,
                                            terms.mean, terms.variance, false, 0, terms.eps));
-}
-
-at::Tensor SyncBatchNorm::forward(AutogradContext* context, const at::Tensor& input,
-                                  const at::Tensor& weight, const at::Tensor& bias,
-                                  const std::optional<at::Tensor>& residual, const NormTerms& terms,
-                                  const SyncStatistics& statistics, bool relu,
-                                  Statistics* members) {
-  at::Tensor output;
-  if (input.numel() == 0)
-    output = at::empty_like(input);
-  else if (relu || !input.is_cpu())
-    output = std::get<0>(batch_norm_op(input, {relu, residual.value_or(at::Tensor())}, terms));
-  else
-    output = normalize(input, {.weight = weight,
-                               .bias = bias,
-                               .mean = terms.mean,
-                               .variance = terms.variance,
-                               .eps = terms.eps});
-  context->save_for_backward({input, weight, terms.mean, terms.variance, statistics.inverse,
-                              statistics.count, relu ? output : at::Tensor()});
-  context->saved_data["adds"] = residual.has_value();
-  context->saved_data["eps"] = terms.eps;
-  context->saved_data["members"] = reinterpret_cast<std::int64_t>(members);
-  return output;
 }
 
 /// What a member's backward pass works with.
@@ -131,25 +96,53 @@ Gradients backward_on_device(const Terms& t, bool wants_input) {
   return {dx, weight, bias};
 }
 
-variable_list SyncBatchNorm::backward(AutogradContext* context, const variable_list& gradients) {
-  const auto saved = context->get_saved_variables();
-  const auto& output = saved[6];
-  const auto gradient =
-      output.defined() ? at::threshold_backward(gradients[0], output, 0) : gradients[0];
-  const Terms terms{gradient,
-                    saved[0],
-                    saved[1],
-                    saved[2],
-                    saved[3],
-                    saved[4],
-                    saved[5],
-                    context->saved_data["eps"].toDouble(),
-                    reinterpret_cast<Statistics*>(context->saved_data["members"].toInt())};
-  const auto pass = terms.input.is_cpu() ? backward_on_host : backward_on_device;
-  const auto made = pass(terms, context->needs_input_grad(0));
-  const bool adds = context->saved_data["adds"].toBool();
-  return {made.input, made.weight, made.bias, adds ? gradient : at::Tensor(), {}, {}, {}, {}};
-}
+/// Of input, weight, bias and residual.
+class SyncBatchNormFunction final : public AutogradFunction {
+ public:
+  SyncBatchNormFunction(const SyncStatistics& statistics, bool relu, double eps,
+                        Statistics& members)
+      : statistics_(statistics), relu_(relu), eps_(eps), members_(members) {}
+
+  at::Tensor forward(FunctionContext& context, const std::vector<at::Tensor>& inputs) override {
+    const auto& input = inputs[0];
+    const auto statistics = std::exchange(statistics_, {});
+    adds_ = inputs[3].defined();
+    const auto output = normalized(inputs, {.weight = inputs[1].detach(),
+                                            .bias = inputs[2].detach(),
+                                            .mean = statistics.mean,
+                                            .variance = statistics.variance,
+                                            .eps = eps_});
+    context.save({input, inputs[1].detach(), statistics.mean, statistics.variance,
+                  statistics.inverse, statistics.count, relu_ ? output : at::Tensor()});
+    return output;
+  }
+
+  std::vector<at::Tensor> backward(const FunctionContext& context,
+                                   const at::Tensor& gradient) override {
+    const auto saved = context.saved();
+    const auto& output = saved[6];
+    const auto masked = output.defined() ? at::threshold_backward(gradient, output, 0) : gradient;
+    const Terms terms{masked,   saved[0], saved[1], saved[2], saved[3],
+                      saved[4], saved[5], eps_,     &members_};
+    const auto pass = terms.input.is_cpu() ? backward_on_host : backward_on_device;
+    const auto made = pass(terms, context.wants_gradient(0));
+    return {made.input, made.weight, made.bias, adds_ ? masked : at::Tensor()};
+  }
+
+ private:
+  at::Tensor normalized(const std::vector<at::Tensor>& inputs, const NormTerms& terms) const {
+    const auto& input = inputs[0];
+    if (input.numel() == 0) return at::empty_like(input);
+    if (relu_ || !input.is_cpu())
+      return std::get<0>(batch_norm_op(input, {relu_, inputs[3]}, terms));
+    return normalize(input, terms);
+  }
+
+  SyncStatistics statistics_;  // none after the forward pass: the context keeps them
+  bool relu_, adds_ = false;
+  double eps_;
+  Statistics& members_;
+};
 
 }  // namespace
 
@@ -159,12 +152,9 @@ at::Tensor sync_batch_norm(const at::Tensor& input, const SyncNormTerms& terms,
   // An autograd function takes no undefined tensors.
   const auto weight = terms.weight.defined() ? terms.weight : at::ones_like(mean);
   const auto bias = terms.bias.defined() ? terms.bias : at::zeros_like(mean);
-  std::optional<at::Tensor> residual;
-  if (terms.end.residual.defined()) residual = terms.end.residual;
-  const NormTerms own{weight.detach(), bias.detach(), mean, statistics.variance, false, 0,
-                      terms.eps};
-  return SyncBatchNorm::apply(input, weight, bias, residual, own, statistics, terms.end.relu,
-                              &members);
+  return apply_function(
+      c10::make_intrusive<SyncBatchNormFunction>(statistics, terms.end.relu, terms.eps, members),
+      {input, weight, bias, terms.end.residual});
 }
 
 }  // namespace ddptrain
