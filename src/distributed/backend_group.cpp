@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "distributed/control/failure_board.h"
+#include "distributed/lost_peer.h"
 #include "distributed/torch_compat.h"
-#include "launch/failure.h"
 
 namespace ddptrain {
 namespace {
@@ -29,14 +29,11 @@ std::string headline(const std::string& what) {
 [[noreturn]] void fail(const BackendOptions& options, const char* operation,
                        const std::exception& error) {
   const std::string what = error.what();
-  const std::string where =
-      fmt::format("rank {}, {} of the {} group: ", options.rank, operation, options.name);
+  const auto where = place_of_failure(options.rank, operation, options.name);
   for (const auto* sign : {"closed by peer", "reset by peer", "Broken pipe",  // Gloo
                            "remote process exited", "ncclRemoteError"})
-    if (has(what, sign)) throw PeerError(where + kPeerEnded);
-  if (has(what, "imed out") || has(what, "imeout"))
-    throw PeerError(where + "another rank did not answer within " + in_words(options.timeout) +
-                    ": it hangs, or 'parallel.timeout.step' is too short");
+    if (has(what, sign)) throw peer_has_ended(where);
+  if (has(what, "imed out") || has(what, "imeout")) throw peer_is_silent(where, options.timeout);
   throw Error(Exit::device, where + headline(what));
 }
 
@@ -118,6 +115,7 @@ class BackendGroup final : public Group {
 
   int rank() const override { return options_.rank; }
   int size() const override { return options_.size; }
+  std::string transport() const override { return backend_->getBackendName(); }
 
   std::vector<at::Tensor> all_gather(const at::Tensor& tensor) override {
     return all_gather_stacked(tensor).unbind();

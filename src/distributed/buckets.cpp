@@ -1,8 +1,6 @@
 #include "distributed/buckets.h"
 
 #include <ATen/ops/_foreach_copy.h>
-#include <ATen/ops/empty_like.h>
-#include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/variable.h>
 
@@ -82,7 +80,8 @@ Buckets::Buckets(std::vector<NamedTensor> parameters, const BucketOptions& optio
     buckets_.push_back({std::move(flat), {}, {}, 0, 0, 0, nullptr, nullptr});
     allocate(buckets_.size() - 1);
     auto& made = buckets_.back();
-    if (options.wire) made.wire = at::empty_like(made.buffer, at::TensorOptions(*options.wire));
+    if (options.wire)
+      made.wire = group_.buffer(made.flat.elements, made.buffer.options().dtype(*options.wire));
   }
   for (std::size_t i = 0; i < slots_.size(); ++i)
     impl::set_post_acc_grad_hooks(slots_[i].parameter, std::make_unique<GradientHook>(*this, i));
@@ -95,7 +94,7 @@ Buckets::~Buckets() {
 void Buckets::allocate(std::size_t index) {
   auto& flat = buckets_[index].flat;
   auto& buffer = buckets_[index].buffer;
-  buffer = at::zeros({flat.elements}, slots_[flat.members.front()].parameter.options());
+  buffer = group_.buffer(flat.elements, slots_[flat.members.front()].parameter.options());
   for (std::size_t i = 0; i < flat.members.size(); ++i) {
     auto& slot = slots_[flat.members[i]];
     // Dense parameters keep their strides (channels_last), so that autograd adds in place.

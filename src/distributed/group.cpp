@@ -63,6 +63,10 @@ at::Tensor flat_bytes(const at::Tensor& tensor) {
 
 }  // namespace
 
+at::Tensor Group::buffer(std::int64_t elements, const at::TensorOptions& options) {
+  return at::zeros({elements}, options);
+}
+
 /// With this sum over all, a member has its own slice of it too.
 std::unique_ptr<Pending> Group::reduce_scatter_async(at::Tensor& flat, const Cuts&) {
   return all_reduce_async(flat);

@@ -24,6 +24,9 @@ class Pending {
 /// [cuts[r], cuts[r + 1]), in elements. One number more than there are members.
 using Cuts = std::vector<std::int64_t>;
 
+/// Group::transport() of ranks that share it.
+inline constexpr const char* kSharedMemory = "shared memory";
+
 /// Collectives in the field's meaning. All members call the same ones in the same order, with
 /// tensors of the same shape and type. Blocking ones return finished (on CUDA: in stream order);
 /// errors (a peer died, a timeout) are Errors with Exit::device. Tensors may have any strides and
@@ -32,6 +35,11 @@ class Group : public Statistics {
  public:
   virtual int rank() const = 0;
   virtual int size() const = 0;
+  /// What its tensors go through: kSharedMemory, or the back end ("gloo", "nccl"); empty for
+  /// members of one process.
+  virtual std::string transport() const { return {}; }
+  /// A tensor of zeros, [elements], whose sums take the least time. All members call it together.
+  virtual at::Tensor buffer(std::int64_t elements, const at::TensorOptions& options);
   virtual std::unique_ptr<Pending> all_reduce_async(at::Tensor& tensor) = 0;
   virtual void broadcast(at::Tensor& tensor, int root) = 0;
   /// Leaves this member's slice of the sum over members at its place in `flat`, [elements]. What

@@ -120,6 +120,7 @@ class OrderedGroup final : public Group {
 
   int rank() const override { return group_->rank(); }
   int size() const override { return group_->size(); }
+  std::string transport() const override { return group_->transport(); }
   std::vector<at::Tensor> all_gather(const at::Tensor& tensor) override {
     return group_->all_gather(tensor);
   }

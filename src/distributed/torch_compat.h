@@ -22,11 +22,9 @@
 
 #include "accelerator/process_group.h"
 #include "distributed/group.h"
+#include "distributed/lost_peer.h"
 
 namespace ddptrain {
-
-/// "300 s" or "1500 ms"
-std::string in_words(std::chrono::milliseconds time);
 
 /// A Group over a c10d back end. `what` names it in messages ("gradients").
 std::unique_ptr<Group> make_backend_group(Backend backend, const BackendOptions& options);

@@ -9,6 +9,7 @@
 
 #include "accelerator/accelerator.h"
 #include "base/error.h"
+#include "distributed/arena/arena_world.h"
 #include "distributed/control/meeting.h"
 #include "distributed/control/rank_list.h"
 #include "distributed/control/store.h"
@@ -45,9 +46,7 @@ void silence_c10d() {
 void connect_groups(const Store& store, BackendOptions backend, const JoinOptions& options,
                     int size, World& world) {
   const int part = world.rank % size, group = world.rank / size;
-  if (world.size % size != 0)
-    throw Error(Exit::recipe, Option{"parallel.shard.group"},
-                fmt::format("{} ranks cannot be divided into groups of {}", world.size, size));
+  require_whole_groups(world.size, size);
   backend.rank = part;
   backend.size = size;
   const auto shards = fmt::format("shards {}", group);
@@ -148,7 +147,7 @@ World connect(const Topology& topology, const JoinOptions& options) {
   backend.loopback = topology.local_world == topology.world;
   if (!backend.loopback) backend.address = agree_on_address(*store, topology);
   backend.start = options.start;
-  backend.timeout = options.supervised ? std::chrono::hours(24 * 365) : options.step;
+  backend.timeout = collective_timeout(options);
   World world;
   world.rank = topology.rank;
   world.local_rank = topology.local_rank;
@@ -169,7 +168,18 @@ World connect(const Topology& topology, const JoinOptions& options) {
 
 World join(const Topology& topology, const JoinOptions& options) {
   if (topology.world == 1 && !options.connects_alone) return single_world();
+  if (has_arena(topology, options)) return connect_in_arena(topology, options);
   return in_our_words(topology, [&] { return connect(topology, options); });
+}
+
+std::chrono::milliseconds collective_timeout(const JoinOptions& options) {
+  return options.supervised ? std::chrono::hours(24 * 365) : options.step;
+}
+
+void require_whole_groups(int world, int size) {
+  if (world % size != 0)
+    throw Error(Exit::recipe, Option{"parallel.shard.group"},
+                fmt::format("{} ranks cannot be divided into groups of {}", world, size));
 }
 
 World single_world() {

@@ -57,10 +57,17 @@ struct JoinOptions {
   bool connects_alone = false;  // a world of one has groups of the device too
 };
 
-/// Meets the other ranks (FileStore on one node, TCPStore when started by torchrun and the like).
+/// Meets the other ranks: on the CPU those of one launcher on one node in the memory that they
+/// share; else through a FileStore on one node, a TCPStore when started by torchrun and the like.
 /// Gloo is bound to the loopback address by name on one node. Throws an Error (Exit::device) naming
 /// who is missing.
 World join(const Topology& topology, const JoinOptions& options);
+
+/// How long a collective may take.
+std::chrono::milliseconds collective_timeout(const JoinOptions& options);
+
+/// An Error (Exit::recipe) where `world` ranks are not groups of `size`.
+void require_whole_groups(int world, int size);
 
 /// A world of one.
 World single_world();

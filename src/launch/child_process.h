@@ -49,6 +49,7 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
+  pid_t pid() const { return pid_; }
   bool running() const { return running_; }
   int code() const { return code_; }            // exit code, 128 + n after signal n
   int killed_by() const { return killed_by_; }  // 0: it exited

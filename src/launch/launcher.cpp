@@ -13,6 +13,7 @@
 #include "base/files/scratch_folder.h"
 #include "base/output/log.h"
 #include "base/text.h"
+#include "launch/arena/rank_arena.h"
 #include "launch/ending.h"
 #include "launch/rank_process.h"
 #include "launch/signal_relay.h"
@@ -43,11 +44,13 @@ class Launcher {
   void start(int ranks, const RankProcess::Main& main) {
     Topology alone;
     alone.run_id = fs::path(folder_.path()).filename().string();
+    if (ranks > 1 && !options_.node) alone.arena = make_rank_arena(ranks);
     for (int rank = 0; rank < ranks; ++rank) {
       auto topology = rank_on_node(options_.node ? *options_.node : alone, rank, ranks);
       topology.store = folder_.path();
       processes_.push_back(
           std::make_unique<RankProcess>(topology, main, log_of(rank), signals_.of_children()));
+      if (alone.arena) alone.arena->set_process(rank, processes_.back()->pid());
     }
   }
 

@@ -1,6 +1,7 @@
 // Who we are among the processes of a run, read from the environment.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -9,6 +10,7 @@
 namespace ddptrain {
 
 class Heartbeats;
+class RankArena;
 
 /// In a run_id, before the number of a start of the same run after a failure.
 inline constexpr const char* kRestartMark = " restart ";
@@ -34,6 +36,8 @@ struct Topology {
   bool is_node = false;
   /// Where this rank leaves signs of life for the ranks of its world; null: nowhere.
   const Heartbeats* beats = nullptr;
+  /// What the ranks of this machine share where they are all; null: nothing.
+  std::shared_ptr<RankArena> arena = nullptr;
   bool joined() const { return world > 1 || !address.empty(); }
 };
 

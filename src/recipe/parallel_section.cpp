@@ -40,8 +40,9 @@ void ParallelSpec::fields(Fields& f) {
   f("shard", shard, {.doc = "How zero2 and fsdp share what each rank has a part of."});
   f("sums", sums,
     {.doc =
-         "How gradients are summed over ranks: as the back end (Gloo, NCCL) does it, or ordered, "
-         "in order of ranks, so that ddp, zero1, zero2 and fsdp get the same bits."});
+         "How gradients are summed over ranks: as what they go through does it (Gloo, NCCL; shared "
+         "memory of one machine: in order of ranks), or ordered, in order of ranks, so that ddp, "
+         "zero1, zero2 and fsdp get the same bits."});
   f("affinity", affinity,
     {.doc = "cores: each rank and its loading threads run on their own share of the machine's "
             "cores, those of one NUMA node where it has several, near its GPU; none: where the "

@@ -68,6 +68,7 @@ void take_start(RunJson& run, const RunStart& start) {
   run.ranks = start.ranks;
   run.replicas = start.replicas;
   run.threads = start.threads;
+  run.transport = start.transport;
   run.metrics.clear();
   run.evaluated = std::nullopt;
   run.best = std::nullopt;
@@ -215,6 +216,7 @@ RunJson begin_run(const std::string& folder, const RunStart& start,
   } else {
     run.began = utc_now();
     run.threads = start.threads;
+    run.transport = start.transport;
     if (start.new_recipe) run.recipe_digest = recipe_digest(start.recipe_text);
   }
   run.data_digest = data_digest;

@@ -42,6 +42,7 @@ struct RunStart {
   int ranks = 1;
   int replicas = 1;
   int threads = 1;
+  std::optional<std::string> transport = {};  // of what ranks exchange; none: one rank
   std::optional<RunOrigin> origin;
   bool holds_secrets = false;  // the sources have passwords in them
   bool new_recipe = false;     // that of the folder is replaced: a resumed run was changed

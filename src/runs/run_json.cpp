@@ -51,7 +51,7 @@ template <class Fields>
 void fields(RunJson& file, Fields& f) {
   auto& [format, name, seed, recipe_digest, data_digest, launch, started, began, ended, seconds,
          result, exit_code, command, folder, ddptrain, torch, compiler, host, device, ranks,
-         replicas, threads, metrics, evaluated, best, origin, attempts] = file;
+         replicas, threads, transport, metrics, evaluated, best, origin, attempts] = file;
   f("format", format);
   f.nullable("name", name);
   f.nullable("seed", seed);
@@ -74,6 +74,7 @@ void fields(RunJson& file, Fields& f) {
   f.nullable("ranks", ranks);
   f.nullable("replicas", replicas);
   f.nullable("threads", threads);
+  f.nullable("transport", transport);
   f("metrics", metrics);
   f.nullable("evaluated", evaluated);
   f.nullable("best", best);

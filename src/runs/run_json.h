@@ -48,6 +48,7 @@ struct RunJson {
   std::optional<std::string> folder;  // in which the command was given
   std::optional<std::string> ddptrain, torch, compiler, host, device;
   std::optional<int> ranks, replicas, threads;
+  std::optional<std::string> transport;   // of several ranks: "shared memory", "gloo", "nccl"
   NamedValues metrics;                    // of the last evaluation, and of the test split
   std::optional<std::int64_t> evaluated;  // step of the last evaluation
   std::optional<BestEvaluation> best;

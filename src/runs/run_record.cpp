@@ -44,6 +44,7 @@ NamedTexts facts_of(const RunJson& run) {
   all.add("ranks", run.ranks);
   all.add("replicas", run.replicas);
   all.add("threads per rank", run.threads);
+  all.add("ranks exchange through", run.transport);
   all.add("host", run.host);
   all.add("ddptrain", run.ddptrain);
   all.add("LibTorch", run.torch);

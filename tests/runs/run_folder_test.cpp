@@ -163,8 +163,8 @@ TEST_F(RunFolder, RecordsTheKeysOfTheFormatInTheirOrder) {
       keys, testing::ElementsAre("format", "name", "seed", "recipe_digest", "data_digest", "launch",
                                  "started", "began", "ended", "seconds", "result", "exit_code",
                                  "command", "folder", "ddptrain", "torch", "compiler", "host",
-                                 "device", "ranks", "replicas", "threads", "metrics", "evaluated",
-                                 "best", "origin", "attempts"));
+                                 "device", "ranks", "replicas", "threads", "transport", "metrics",
+                                 "evaluated", "best", "origin", "attempts"));
 }
 
 /// Of the first versions, without the keys that came later.

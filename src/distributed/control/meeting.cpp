@@ -92,10 +92,14 @@ void meet(c10d::Store& store, const Topology& topology, const MeetingTime& time)
   }
   const auto missing = missing_ranks(store, topology.world);
   if (missing.empty()) return;  // the last came as the time ended
+  refuse_missing(missing, topology.world, time.limit);
+}
+
+void refuse_missing(const std::vector<int>& ranks, int world, milliseconds limit) {
   throw Error(Exit::device,
               fmt::format("rank {} of {} did not come within {}: look at its log, or raise "
                           "'parallel.timeout.start'",
-                          rank_list(missing), topology.world, in_words(time.limit)));
+                          rank_list(ranks), world, in_words(limit)));
 }
 
 std::string agree_on_address(c10d::Store& store, const Topology& topology) {

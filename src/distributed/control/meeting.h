@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "launch/topology.h"
 
@@ -22,6 +23,10 @@ struct MeetingTime {
 /// in time (it names who is missing), where ranks were started as different numbers of them, or
 /// where one has come already under this number.
 void meet(c10d::Store& store, const Topology& topology, const MeetingTime& time);
+
+/// The Error of meet() that names who is missing.
+[[noreturn]] void refuse_missing(const std::vector<int>& ranks, int world,
+                                 std::chrono::milliseconds limit);
 
 /// This node's address as the ranks on others reach it: of the interface that routes to the meeting
 /// point, or, on the node where that is a loopback address, to another node. All ranks of several

@@ -89,12 +89,17 @@ int examine_as_rank(const Topology& topology) {
     ranks.push_back(facts_of_line(line));
   const auto times = reduce_times(world);
   const auto hosts = host_names(ranks);
-  auto pairs = measured_pairs(ranks_to_pair(hosts));
-  time_pairs(pairs, world, topology, hosts);
-  gather_pairs(pairs, world);
+  const auto transport = world.control->transport();
+  std::vector<PairTime> pairs;
+  if (transport != kSharedMemory) {  // which has no cables
+    pairs = measured_pairs(ranks_to_pair(hosts));
+    time_pairs(pairs, world, topology, hosts);
+    gather_pairs(pairs, world);
+  }
   if (world.rank == 0) {
     auto found = fact_observations(ranks);
-    for (auto& each : time_observations(times, pairs, hosts)) found.push_back(std::move(each));
+    for (auto& each : time_observations(times, pairs, hosts, transport))
+      found.push_back(std::move(each));
     const int advised = print_observations(found);
     print_shown("\n%s\n", advised == 0 ? "nothing to do"
                                        : (plural(advised, "thing") + " to look at").c_str());
@@ -136,12 +141,13 @@ void require_known(const Topology& outer) {
 
 std::vector<NamedObservation> time_observations(const std::vector<ReduceTime>& times,
                                                 const std::vector<PairTime>& pairs,
-                                                const std::vector<std::string>& hosts) {
+                                                const std::vector<std::string>& hosts,
+                                                const std::string& transport) {
   const auto ranks = static_cast<int>(hosts.size());
   std::vector<NamedObservation> found;
   for (const auto& [bytes, seconds] : times) {
     auto text = milliseconds_text(seconds) + " for " + format_bytes(bytes) + " over " +
-                plural(ranks, "rank") + " (Gloo, median)";
+                plural(ranks, "rank") + " (" + transport + ", median)";
     if (bytes >= 1 << 20)
       text += ", bus bandwidth " + rate_text(bus_bandwidth(bytes, seconds, ranks));
     found.push_back({"all-reduce", {std::move(text)}});

@@ -19,7 +19,8 @@ inline constexpr Flag kNetworkDevices{"--devices", "N",
 /// Lines of the table, each with what its numbers are of.
 std::vector<NamedObservation> time_observations(const std::vector<ReduceTime>& times,
                                                 const std::vector<PairTime>& pairs,
-                                                const std::vector<std::string>& hosts);
+                                                const std::vector<std::string>& hosts,
+                                                const std::string& transport);
 
 /// Starts or joins the ranks; rank 0 prints. Returns the exit code.
 int examine_network(const Arguments& arguments);

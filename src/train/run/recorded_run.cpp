@@ -39,6 +39,8 @@ RunJson begin_in(const std::string& folder, const Job& job, const Training& trai
   if (job.set_aside) set_checkpoints_aside(folder);
   auto launched = job.start;
   launched.threads = training.placement.threads;  // of a small network fewer than it could have
+  if (auto transport = training.world->gradients->transport(); !transport.empty())
+    launched.transport = std::move(transport);
   launched.new_recipe = job.rewrite_recipe;
   return begin_run(folder, launched, training.data->digest());
 }

@@ -13,23 +13,20 @@
 namespace ddptrain::end_to_end {
 namespace {
 
-TEST(Network, ARunOnSeveralRanksListensOnLoopbackOnly) {
+// They exchange in memory.
+TEST(Network, ARunOnSeveralRanksListensOnNothing) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe());
   Program program({"run", "small.yaml", "parallel.mode=ddp", "parallel.devices=3",
                    "batch.global=15", "train.duration=20 steps"},
                   folder.path(), {{"SHAPES", shapes()}});
-  std::size_t seen = 0;
   while (program.running()) {
-    for (const auto& listener : listening_sockets(program.pid())) {
-      ++seen;
-      EXPECT_TRUE(listener.is_loopback()) << listener.address << ":" << listener.port;
-    }
+    for (const auto& listener : listening_sockets(program.pid()))
+      ADD_FAILURE() << listener.address << ":" << listener.port;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   const auto ended = program.wait();
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_GT(seen, 0) << "Gloo's own listeners were expected";
 }
 
 TEST(Network, RanksThatMeetAtLoopbackListenOnNothingElse) {
@@ -94,7 +91,7 @@ std::string network_of(const std::string& process) {
   return std::filesystem::read_symlink("/proc/" + process + "/ns/net", gone).string();
 }
 
-TEST(Network, AHostWhoseNameIsAnOuterAddressListensOnLoopbackOnly) {
+TEST(Network, AHostWhoseNameIsAnOuterAddressListensOnNothing) {
   const Folder folder;
   const auto allowed = Program(on_outer_host({"true"}), folder.path(), {}, "unshare").wait();
   if (allowed.code != 0) GTEST_SKIP() << "no host of its own here: " << allowed.err;
@@ -103,19 +100,15 @@ TEST(Network, AHostWhoseNameIsAnOuterAddressListensOnLoopbackOnly) {
       on_outer_host({test::program(), "run", "small.yaml", "parallel.mode=ddp",
                      "parallel.devices=2", "model={type: mnist_net, num_classes: auto}"}),
       folder.path(), {{"SHAPES", shapes()}}, "unshare");
-  std::size_t seen = 0;
   while (program.running()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     const auto network = network_of(std::to_string(program.pid()));
     if (network.empty() || network == network_of("self")) continue;
-    for (const auto& socket : sockets_of_namespace(program.pid())) {
-      ++seen;
-      EXPECT_TRUE(socket.is_loopback()) << socket.address << ":" << socket.port;
-    }
+    for (const auto& socket : sockets_of_namespace(program.pid()))
+      ADD_FAILURE() << socket.address << ":" << socket.port;
   }
   const auto ended = program.wait();
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_GT(seen, 0) << "Gloo's own listeners were expected";
 }
 
 // Two hosts with one cable. Each knows its own name as 127.0.1.1, as Debian's /etc/hosts has it, so

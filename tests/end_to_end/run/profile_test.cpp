@@ -144,7 +144,7 @@ TEST(Profile, IsAFileOfEachRankWithItsCollectives) {
     const auto phases = phases_in(trace);
     ASSERT_TRUE(phases.contains("communication"));
     EXPECT_GE(phases.at("communication").size(), 2U);
-    EXPECT_THAT(trace.dump(), testing::HasSubstr("gloo:all_reduce"));
+    EXPECT_THAT(trace.dump(), testing::HasSubstr("shared_memory:all_reduce"));
     EXPECT_EQ(std::to_string(trace.at("distributedInfo").at("rank").get<int>()), rank);
     EXPECT_EQ(trace.at("distributedInfo").at("world_size"), 2);
   }

@@ -29,10 +29,11 @@ TEST(NetworkPairs, AreAllOrNeighborsOfMany) {
 }
 
 TEST(NetworkTable, SaysWhatItsNumbersAreOf) {
-  const auto found = time_observations({{8, 25e-6}, {1 << 20, 0.001048576}}, {}, {"a", "b"});
+  const auto found =
+      time_observations({{8, 25e-6}, {1 << 20, 0.001048576}}, {}, {"a", "b"}, "gloo");
   EXPECT_EQ(text_of(found, "all-reduce"),
-            "0.025 ms for 8 B over 2 ranks (Gloo, median)|\n"
-            "1.05 ms for 1.0 MiB over 2 ranks (Gloo, median), bus bandwidth 1 GB/s|\n");
+            "0.025 ms for 8 B over 2 ranks (gloo, median)|\n"
+            "1.05 ms for 1.0 MiB over 2 ranks (gloo, median), bus bandwidth 1 GB/s|\n");
   EXPECT_EQ(text_of(found, "slowest pair"), "");
 }
 
@@ -40,7 +41,7 @@ TEST(NetworkTable, NamesThePairThatIsSlow) {
   const double second = static_cast<double>(kPairBytes) * 1e-9;  // 1 GB/s
   const auto found =
       time_observations({}, {{0, 1, 1e-4, second}, {0, 2, 2e-4, 4 * second}, {1, 2, 1e-4, second}},
-                        {"a 10.0.0.1", "b 10.0.0.2", "c 10.0.0.3"});
+                        {"a 10.0.0.1", "b 10.0.0.2", "c 10.0.0.3"}, "gloo");
   EXPECT_THAT(text_of(found, "slowest pair"),
               testing::StartsWith("ranks 0 and 2 (a 10.0.0.1 and c 10.0.0.3): 0.2 ms, 0.25 GB/s; "
                                   "the median of 3 pairs: 1 GB/s|it is more than twice as slow"));
