@@ -1,7 +1,7 @@
 #include "distributed/replica.h"
 
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/full_like.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
 #include <c10/core/DeviceGuard.h>
 
@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <memory>
+#include <numeric>
 
 #include "data/image/normalize_images.h"
 #include "distributed/phases.h"
@@ -25,6 +26,18 @@ at::Tensor weighted(const at::Tensor& penalty, const LossTerms& terms) {
   const auto rows = terms.weights.size(0);
   if (rows == 0) return penalty;
   return penalty.mul(terms.weights.reshape({rows, -1}).sum(1));
+}
+
+/// Adds the sum of all elements, in double. What a device or a large tensor has is an operator's.
+void add_sum(at::Tensor& to, const at::Tensor& elements) {
+  constexpr std::int64_t few = 4096;  // calling operators would take longer
+  if (!to.is_cpu() || elements.numel() > few || elements.scalar_type() != at::kFloat ||
+      !elements.is_contiguous()) {
+    to += elements.sum(at::kDouble);
+    return;
+  }
+  const auto* first = elements.const_data_ptr<float>();
+  *to.mutable_data_ptr<double>() += std::accumulate(first, first + elements.numel(), 0.0);
 }
 
 /// Room for a buffer that begins where kernels like tensors to begin.
@@ -163,9 +176,10 @@ void Replica::train(const Batch& batch, const Loss& loss, const MicroStep& at,
   const auto sum = loss_sum(batch, loss, at, statistics);
   if (!sum.requires_grad()) return;  // nothing to learn
   const PhaseScope phase(Phase::backward);
-  const auto gradient = at.loss_gradient.defined() ? at.loss_gradient.to(sum.options())
-                                                   : at::full_like(sum, at.loss_scale / at.nominal);
-  named("the backward pass", [&] { sum.backward(gradient); });
+  const auto gradient = at.loss_gradient.defined()
+                            ? at.loss_gradient.to(sum.options())
+                            : at::full({}, at.loss_scale / at.nominal, sum.options());
+  named("the backward pass", [&] { sum.backward(gradient.expand(sum.sizes())); });
 }
 
 Pass Replica::training_pass(const Batch& batch, const MicroStep& at, Statistics* statistics) const {
@@ -210,9 +224,11 @@ at::Tensor Replica::loss_sum(const Batch& batch, const Loss& loss, const MicroSt
   for (const auto& [other, weight] : auxiliary.all())
     terms.values = terms.values.add(
         loss_of(loss, other.to(numerics_.parameters), given.targets).values, weight);
-  loss_sum_ += terms.values.detach().sum(at::kDouble);
-  weight_ += terms.weights.sum(at::kDouble);
+  add_sum(loss_sum_, terms.values.detach());
+  add_sum(weight_, terms.weights);
   if (!terms.values.requires_grad()) return terms.values;
+  // Their sum would give each the same gradient.
+  if (!penalty.sum().defined() && device_.is_cpu()) return terms.values;
   auto sum = terms.values.sum();
   if (!penalty.sum().defined()) return sum;
   const auto extra = weighted(penalty.sum(), terms).sum();

@@ -63,7 +63,8 @@ class Replica {
   /// Terms of the outputs, or of the hidden states that the model's projection makes outputs of.
   LossTerms terms_of(const Loss& loss, const at::Tensor& output,
                      const std::vector<at::Tensor>& targets) const;
-  /// What is back-propagated; needs no gradient where there is nothing to learn.
+  /// What is back-propagated, each element with the same gradient; needs none where there is
+  /// nothing to learn.
   at::Tensor loss_sum(const Batch& batch, const Loss& loss, const MicroStep& at,
                       Statistics* statistics);
   void flatten_buffers();

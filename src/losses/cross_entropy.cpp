@@ -4,6 +4,7 @@
 #include <ATen/ops/logsumexp.h>
 #include <ATen/ops/ones_like.h>
 
+#include "losses/few_classes.h"
 #include "losses/loss.h"
 #include "losses/rows.h"
 #include "losses/vocabulary_loss.h"
@@ -42,10 +43,15 @@ class CrossEntropy final : public Loss {
         weight_(options.classes, context) {}
 
   LossTerms operator()(const at::Tensor& output, const at::Tensor& target) const override {
-    const auto scores = full_precision(output).movedim(options_.axis, 1);
+    const bool has_rows = output.dim() == 2 && options_.axis != 0;
+    const auto exact = full_precision(output);
+    const auto scores = has_rows ? exact : exact.movedim(options_.axis, 1);
     const auto weight = weight_.as(scores);
     if (target.is_floating_point()) return soft(scores, target, weight);
     const auto labels = target.to(at::kLong);
+    if (auto terms = few_classes_loss(scores, labels, weight,
+                                      {options_.label_smoothing, options_.z_loss, ignored_}))
+      return std::move(*terms);
     const auto each = of_units(
         scores, labels, [&](const auto& rows, const auto& of) { return values(rows, of, weight); });
     return labeled(with_z_loss(each, scores, labels.ne(ignored_)), labels, weight, ignored_);

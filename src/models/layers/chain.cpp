@@ -2,6 +2,7 @@
 
 #include "models/layers/activation.h"
 #include "models/layers/add_relu.h"
+#include "models/layers/dense_chain.h"
 #include "models/layers/norm.h"
 
 namespace ddptrain {
@@ -32,6 +33,11 @@ at::Tensor before_last_norm(Module& path, const at::Tensor& input, const Pass& p
 at::Tensor run_steps(std::span<Module* const> steps, const at::Tensor& input, const Pass& pass) {
   auto value = input;
   for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (const auto dense = dense_chain(steps.subspan(i), value, pass); dense.modules > 0) {
+      value = run_dense(dense, value, pass);
+      i += dense.modules - 1;
+      continue;
+    }
     auto* norm = value.is_cpu() ? nullptr : dynamic_cast<BatchNorm*>(steps[i]);
     if (norm != nullptr && i + 1 < steps.size() && is_relu(steps[i + 1])) {
       value = norm->forward_relu(value, {}, pass);

@@ -11,7 +11,8 @@
 
 namespace ddptrain {
 
-/// One after another. On an accelerator a batch norm and the ReLU after it are one operator.
+/// One after another. On an accelerator a batch norm and the ReLU after it are one operator; on the
+/// CPU a pass of training has one node for layers of rows (dense_chain.h).
 at::Tensor run_steps(std::span<Module* const> steps, const at::Tensor& input, const Pass& pass);
 
 /// Base is Module, or Model where a whole network is a chain. An empty chain is the identity.

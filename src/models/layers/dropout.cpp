@@ -1,7 +1,6 @@
 #include "models/layers/dropout.h"
 
 #include "base/random.h"
-#include "models/layers/dropout_mask.h"
 
 namespace ddptrain {
 namespace {
@@ -15,7 +14,11 @@ std::uint64_t module_key(const Module& module, const Pass& pass) {
 at::Tensor Dropout::forward(const at::Tensor& input, const Pass& pass) {
   if (!pass.training || p_ == 0 || input.numel() == 0) return input;
   const auto rows = input.size(0);
-  return drop(input, mask_rows(pass, module_key(*this, pass), rows, input.numel() / rows), p_);
+  return drop(input, masks(pass, rows, input.numel() / rows), p_);
+}
+
+MaskRows Dropout::masks(const Pass& pass, std::int64_t rows, std::int64_t elements) const {
+  return mask_rows(pass, module_key(*this, pass), rows, elements);
 }
 
 at::Tensor StochasticDepth::forward(const at::Tensor& input, const Pass& pass) {

@@ -1,6 +1,7 @@
 // Dropout and stochastic depth, whose choices do not depend on how the batch is sharded.
 #pragma once
 
+#include "models/layers/dropout_mask.h"
 #include "models/module.h"
 
 namespace ddptrain {
@@ -12,6 +13,9 @@ class Dropout final : public Module {
  public:
   explicit Dropout(double p) : p_(p) {}
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
+  double p() const { return p_; }
+  /// Those of a pass.
+  MaskRows masks(const Pass& pass, std::int64_t rows, std::int64_t elements) const;
 
  private:
   double p_;

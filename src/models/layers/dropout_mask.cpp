@@ -66,6 +66,9 @@ DDPTRAIN_CLONES void multiply(at::BFloat16* to, const at::BFloat16* from,
 
 #pragma GCC pop_options
 
+/// Of what is kept.
+double scale_of(double p) { return p < 1 ? 1 / (1 - p) : 0; }
+
 template <class T>
 void drop_rows(T* to, const T* from, const MaskRows& rows, const Factors<T>& factors) {
   const auto size = rows.elements;
@@ -100,7 +103,7 @@ at::Tensor dropout_cpu(const at::Tensor& input, double p, std::int64_t key, std:
   if (step_there) step = step_there->item<std::int64_t>();
   const MaskRows rows{static_cast<std::uint64_t>(key),     step, first_row, input.size(0), elements,
                       {positions.begin(), positions.end()}};
-  const double scale = p < 1 ? 1 / (1 - p) : 0;
+  const double scale = scale_of(p);
   const auto type = input.scalar_type();
   if (!input.is_contiguous() || input.numel() != rows.rows * elements || type == at::kHalf)
     return drop_by_mask(input, rows, p, scale);
@@ -194,6 +197,13 @@ at::Tensor drop(const at::Tensor& input, const MaskRows& rows, double p) {
   return dropout(input, p, static_cast<std::int64_t>(rows.key), rows.step, rows.first_row,
                  {rows.positions.data(), rows.positions.size()}, rows.elements,
                  rows.step_there.defined() ? std::optional(rows.step_there) : std::nullopt);
+}
+
+void drop_over(const at::Tensor& values, const MaskRows& rows, double p) {
+  AT_DISPATCH_FLOATING_TYPES(values.scalar_type(), "drop_over", [&] {
+    auto* data = values.mutable_data_ptr<scalar_t>();
+    drop_rows(data, data, rows, factors_of<scalar_t>(p, scale_of(p)));
+  });
 }
 
 }  // namespace ddptrain

@@ -38,4 +38,8 @@ at::Tensor dropout_mask(const MaskRows& rows, double p, double scale, at::Scalar
 /// (ddptrain::dropout), which is its own backward pass: masks are drawn again, not kept.
 at::Tensor drop(const at::Tensor& input, const MaskRows& rows, double p);
 
+/// The same in place and not differentiable: values [rows, elements], float or double, in the
+/// host's memory. Its own backward pass, too.
+void drop_over(const at::Tensor& values, const MaskRows& rows, double p);
+
 }  // namespace ddptrain

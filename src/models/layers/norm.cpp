@@ -75,6 +75,11 @@ at::Tensor BatchNorm::forward_alone(const NormEnd& end, const at::Tensor& input,
   return normalized(end, input, running_terms(training, options_.momentum.value_or(0)));
 }
 
+NormTerms BatchNorm::count_batch() {
+  const auto batches = ++*batches_.mutable_data_ptr<std::int64_t>();
+  return running_terms(true, options_.momentum.value_or(1 / static_cast<double>(batches)));
+}
+
 // The weight of this batch is a number of the device, so that the host need not read it.
 at::Tensor BatchNorm::forward_averaging(const NormEnd& end, const at::Tensor& input) {
   if (input.is_cpu())

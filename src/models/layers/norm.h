@@ -40,6 +40,12 @@ class BatchNorm final : public Module, public RunningStatistics {
   const at::Tensor& running_var() const override { return running_var_; }
   const at::Tensor& weight() const { return weight_; }
   const at::Tensor& bias() const { return bias_; }
+  /// Whether a pass normalizes by the statistics of this replica's batch.
+  bool uses_own_batch(const Pass& pass) const {
+    return pass.training && !keeps_statistics_ && pass.statistics == nullptr;
+  }
+  /// Counts a batch of the host's memory, which what returns normalizes.
+  NormTerms count_batch();
 
  private:
   at::Tensor forward_to(const NormEnd& end, const at::Tensor& input, const Pass& pass);

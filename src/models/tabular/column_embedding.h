@@ -13,6 +13,7 @@ class ColumnEmbedding final : public Module {
  public:
   ColumnEmbedding(std::int64_t values, std::int64_t width, const at::Generator& generator);
   at::Tensor forward(const at::Tensor& codes, const Pass& pass) override;
+  const at::Tensor& weight() const { return weight_; }
 
  private:
   at::Tensor weight_;

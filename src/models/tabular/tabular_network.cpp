@@ -11,6 +11,7 @@
 #include "models/layers/lin_bn_drop.h"
 #include "models/sizes.h"
 #include "models/tabular/column_embedding.h"
+#include "models/tabular/table_features.h"
 
 namespace ddptrain {
 namespace {
@@ -113,8 +114,12 @@ class TabularNetwork::Embeddings final : public Module {
   Embeddings(const std::vector<std::int64_t>& values, const std::vector<std::int64_t>& widths,
              const at::Generator& generator) {
     for (std::size_t i = 0; i < values.size(); ++i)
-      each_.push_back(make<ColumnEmbedding>(std::to_string(i), values[i], widths[i], generator));
+      weights_.push_back(each_
+                             .emplace_back(make<ColumnEmbedding>(std::to_string(i), values[i],
+                                                                 widths[i], generator))
+                             ->weight());
   }
+  const std::vector<at::Tensor>& weights() const { return weights_; }
   at::Tensor forward(const at::Tensor& codes, const Pass& pass) override {
     std::vector<at::Tensor> columns;
     for (std::size_t i = 0; i < each_.size(); ++i)
@@ -124,6 +129,7 @@ class TabularNetwork::Embeddings final : public Module {
 
  private:
   std::vector<ColumnEmbedding*> each_;
+  std::vector<at::Tensor> weights_;
 };
 
 TabularNetwork::TabularNetwork(const TabularSettings& settings, std::int64_t outputs,
@@ -152,13 +158,24 @@ TabularNetwork::TabularNetwork(const TabularSettings& settings, std::int64_t out
   start_at_zero(dynamic_cast<const Linear&>(*last.children().back()));
 }
 
-at::Tensor TabularNetwork::run(const std::vector<at::Tensor>& inputs, const Pass& pass) {
+at::Tensor TabularNetwork::features_of(const std::vector<at::Tensor>& inputs, const Pass& pass) {
+  TableInputs table;
+  table.embeddings = embeds_->weights();
+  table.dropout = emb_drop_;
+  table.norm = bn_cont_;
+  if (categories_ > 0) table.codes = inputs.at(0);
+  if (numbers_ > 0) table.numbers = inputs.at(1);
+  if (auto features = table_features(table, pass); features.defined()) return features;
   std::vector<at::Tensor> parts;
   if (categories_ > 0)
     parts.push_back(emb_drop_->forward(embeds_->forward(inputs.at(0), pass), pass));
   if (numbers_ > 0)
     parts.push_back(bn_cont_ ? bn_cont_->forward(inputs.at(1), pass) : inputs.at(1));
-  const auto features = at::cat(parts, 1);
+  return at::cat(parts, 1);
+}
+
+at::Tensor TabularNetwork::run(const std::vector<at::Tensor>& inputs, const Pass& pass) {
+  const auto features = features_of(inputs, pass);
   auto output = layers_->forward(features, pass);
   if (skip_) output = output.add(skip_->forward(features, pass));
   if (y_scale_.empty()) return output;

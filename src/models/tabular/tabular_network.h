@@ -44,6 +44,8 @@ class TabularNetwork final : public Model {
  private:
   class Embeddings;
 
+  at::Tensor features_of(const std::vector<at::Tensor>& inputs, const Pass& pass);
+
   std::size_t categories_;
   std::int64_t numbers_;
   Embeddings* embeds_ = nullptr;

@@ -1,6 +1,7 @@
 // Modules that torch scripted: what torch computes with them, and files that are refused
 // (tests/golden/torchscript/make.py).
 #include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cross_entropy_loss.h>
 #include <ATen/ops/equal.h>
