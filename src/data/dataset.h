@@ -80,6 +80,9 @@ class Dataset {
   /// otherwise.
   virtual bool load(Split split, std::int64_t index, const Draw& draw, Batch& batch,
                     std::int64_t row) const = 0;
+  /// Whether load() copies a few numbers from memory, which takes less time than handing a row to
+  /// another thread.
+  virtual bool loads_from_memory() const { return false; }
   /// A name of a sample for messages and predictions: its path.
   virtual std::string sample_name(Split split, std::int64_t index) const = 0;
   /// What that name is: the first column of predictions.

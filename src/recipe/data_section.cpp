@@ -23,7 +23,9 @@ void SourceSpec::fields(Fields& f) {
 
 void LoaderSpec::fields(Fields& f) {
   f("workers", workers,
-    {.doc = "Loading threads per rank; 0 loads in the training thread.", .min = 0});
+    {.doc = "Loading threads per rank; 0 loads in the training thread, as auto does on the CPU for "
+            "tables, whose rows are copied from memory. Otherwise auto takes train.threads.",
+     .min = 0});
   f("prefetch", prefetch, {.doc = "Batches that are loaded ahead.", .min = 1, .unit = "batches"});
   f("drop_last", drop_last, {.doc = "Leave out the incomplete last global batch of an epoch."});
   f("shard", shard, {.doc = "How an epoch's order is dealt to ranks."});

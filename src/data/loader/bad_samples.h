@@ -47,6 +47,7 @@ class SkippingDataset final : public Dataset {
   std::int64_t shard(Split split, std::int64_t index) const override {
     return inner_->shard(split, index);
   }
+  bool loads_from_memory() const override { return inner_->loads_from_memory(); }
   void announce(Split split, std::span<const std::int64_t> order) const override {
     inner_->announce(split, order);
   }

@@ -56,6 +56,7 @@ class ScoredDataset final : public Dataset, public CountsUnknown {
     const auto at = place(split, index);
     return data_->shard(at.split, at.index);
   }
+  bool loads_from_memory() const override { return data_->loads_from_memory(); }
   void announce(Split split, std::span<const std::int64_t> order) const override {
     if (split == Split::train || !all_) return data_->announce(Split::train, order);
     const auto train = data_->size(Split::train);

@@ -77,6 +77,8 @@ class TableDataset final : public Dataset, public CountsUnknown {
     return true;
   }
 
+  bool loads_from_memory() const override { return true; }
+
   /// Rows count from 0 below the header.
   std::string sample_name(Split split, std::int64_t index) const override {
     const auto row = std::to_string(of(split).rows.at(static_cast<std::size_t>(index)));

@@ -130,7 +130,7 @@ class LoaderFactory {
   std::unique_ptr<Loader> make(const Dataset& data, Split split, const Mix* mix = nullptr) const {
     LoaderOptions options;
     options.split = split;
-    options.workers = static_cast<int>(spec_.workers.value.value_or(placement_.threads));
+    options.workers = static_cast<int>(spec_.workers.value.value_or(workers_for(data)));
     options.prefetch = static_cast<int>(spec_.prefetch);
     options.seed = seed_;
     options.mix = mix;
@@ -138,6 +138,11 @@ class LoaderFactory {
   }
 
  private:
+  /// A device, which computes meanwhile, is kept busy by another thread.
+  std::int64_t workers_for(const Dataset& data) const {
+    return placement_.on_cpu() && data.loads_from_memory() ? 0 : placement_.threads;
+  }
+
   LoaderSpec spec_;
   std::int64_t seed_;
   const Placement& placement_;
