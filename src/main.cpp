@@ -21,9 +21,13 @@ void on_abort(int) {
 
 }  // namespace
 
+// Of schema_text.cpp; null in the program that writes this text while ddptrain is built.
+extern "C" [[gnu::weak]] const char ddptrain_schema[];
+
 int main(int argc, char** argv) {
   std::signal(SIGABRT, on_abort);
-  const int code = ddptrain::run_command_line(ddptrain::main_program(), {argv, argv + argc});
+  const auto& program = ddptrain::main_program(ddptrain_schema ? ddptrain_schema : "");
+  const int code = ddptrain::run_command_line(program, {argv, argv + argc});
 #ifdef __SANITIZE_ADDRESS__
   return code;  // leaks are looked for on the way out
 #else

@@ -25,6 +25,9 @@ const BuiltIn* find_file(const std::string& file) {
   return found == all.end() ? nullptr : &*found;
 }
 
+/// Whether only others extend it.
+bool is_base(const BuiltIn& file) { return file.file.find('/') != std::string_view::npos; }
+
 bool is_comment(std::string_view line) { return line.starts_with('#'); }
 
 bool names_schema(std::string_view line) { return line.starts_with("# yaml-language-server:"); }
@@ -104,11 +107,19 @@ void sort_keys(Node& recipe) {
 
 }  // namespace
 
+std::vector<BuiltIn> built_in_recipes() {
+  auto recipes = built_in_files();
+  std::erase_if(recipes, is_base);
+  return recipes;
+}
+
+std::string built_in_name(const BuiltIn& recipe) {
+  return std::string(recipe.file.substr(0, recipe.file.size() - kSuffix.size()));
+}
+
 std::vector<std::string> built_in_names() {
   std::vector<std::string> names;
-  for (const auto& one : built_in_files())
-    if (one.file.find('/') == std::string_view::npos)
-      names.emplace_back(one.file.substr(0, one.file.size() - kSuffix.size()));
+  for (const auto& recipe : built_in_recipes()) names.push_back(built_in_name(recipe));
   return names;
 }
 
@@ -126,7 +137,7 @@ std::string what_of(std::string_view recipe_text) {
 
 std::string starter(const std::string& name) {
   const auto* file = find_file(name + std::string(kSuffix));
-  if (!file || file->file.find('/') != std::string_view::npos) {
+  if (!file || is_base(*file)) {
     const auto near = nearest(name, built_in_names());
     throw Error(Exit::recipe, "no built-in recipe is called '" + name + "'" +
                                   did_you_mean(near, "; see 'ddptrain list recipes'"));

@@ -16,7 +16,11 @@ struct BuiltIn {
 /// All of them, also those that only others extend; defined in a file that the build writes.
 const std::vector<BuiltIn>& built_in_files();
 
-/// Their names, without those that only others extend: "adult".
+/// Without those that only others extend.
+std::vector<BuiltIn> built_in_recipes();
+
+/// "adult"
+std::string built_in_name(const BuiltIn& recipe);
 std::vector<std::string> built_in_names();
 
 /// The first sentence after "# What:", on one line.

@@ -76,7 +76,8 @@ bool means_data(const std::string& word) {
 
 int from_data(const Arguments& arguments) {
   const auto& program = *arguments.program;
-  return program.init_from_data ? program.init_from_data(arguments) : program.in_engine(arguments);
+  return program.init_from_data ? program.init_from_data(arguments)
+                                : program.in_engine(arguments, "'init' for data");
 }
 
 void require_free_file(const std::string& file, const std::string& name,

@@ -19,7 +19,8 @@ void print_kind(const CatalogBase& catalog) {
 }
 
 void print_recipes() {
-  for (const auto& name : built_in_names()) print_line(name, what_of(starter(name)));
+  for (const auto& recipe : built_in_recipes())
+    print_line(built_in_name(recipe), what_of(recipe.text));
 }
 
 int list(const Arguments& arguments) {

@@ -338,14 +338,16 @@ bool counts_steps(const Recipe& recipe) { return loader_of(recipe).shard == Layo
 
 int plan(const Arguments& arguments) {
   const auto& program = *arguments.program;
-  if (!arguments.has("--samples") && !program.data_size) return program.in_engine(arguments);
+  if (!arguments.has("--samples") && !program.data_size)
+    return program.in_engine(arguments, "'plan' without --samples N");
   const auto words = split_words(arguments.words);
   const auto loaded = load_recipe(words.files, words.overrides, *arguments.program->catalogs);
   if (say_problems(loaded.problems)) return static_cast<int>(Exit::recipe);
   if (loaded.recipe.sweep && say_problems(check_trials(words.files, words.overrides, loaded,
                                                        *arguments.program->catalogs)))
     return static_cast<int>(Exit::recipe);
-  if (!counts_steps(loaded.recipe) && !program.steps_per_epoch) return program.in_engine(arguments);
+  if (!counts_steps(loaded.recipe) && !program.steps_per_epoch)
+    return program.in_engine(arguments, "'plan' for these data");
   const auto machine = machine_name(arguments);
   if (arguments.has("--explain") && (machine.empty() || machine == kHere))
     throw Error(Exit::recipe, "--explain: prints the constants of a --machine other than 'here'");

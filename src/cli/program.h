@@ -20,11 +20,14 @@ struct Program {
   const Catalogs* catalogs;
   std::vector<Verb> verbs;  // in the order of `help`
   /// Runs a command line in the engine; null in the engine itself. An Error (Exit::device) where
-  /// it is not installed, or not of this version.
-  int (*in_engine)(const Arguments& arguments) = nullptr;
+  /// it is not installed, or not of this version, names `what` needs it: "'weights get'".
+  int (*in_engine)(const Arguments& arguments, const std::string& what) = nullptr;
 
   /// Whether it is installed.
   bool (*has_engine)() = nullptr;
+
+  /// The JSON Schema of recipes with the components above; empty: it is computed when it is needed.
+  std::string_view schema = {};
 
   // What follows is null outside of the engine.
 

@@ -163,7 +163,8 @@ int validate(const Arguments& arguments) {
   auto words = split_words(arguments.words);
   const auto level = static_cast<Level>(arguments.chosen(kLevel));
   if (level > Level::rules && !arguments.program->check_level)
-    return arguments.program->in_engine(arguments);
+    return arguments.program->in_engine(
+        arguments, "'validate --level " + std::string(arguments.value(kLevel.name)) + "'");
   const auto format = format_of(arguments);
   words.files = recipe_files(words.files);
   Problems all;

@@ -70,7 +70,9 @@ int list_weights(const Arguments& arguments) {
 
 int on_files(const Arguments& arguments) {
   const auto& program = *arguments.program;
-  return program.weights_files ? program.weights_files(arguments) : program.in_engine(arguments);
+  return program.weights_files
+             ? program.weights_files(arguments)
+             : program.in_engine(arguments, "'weights " + arguments.words[0] + "'");
 }
 
 int weights_action(const Arguments& arguments) {

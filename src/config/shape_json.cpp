@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <string>
+#include <unordered_map>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -42,35 +45,35 @@ Node node_from_json(const Json& json) {
   return node;
 }
 
-/// Calls `visit(name, member)` for what a shape holds in plain members.
-template <class S, class Visit>
-void plain_members(S& shape, Visit&& visit) {
-  visit("key", shape.key);
-  visit("doc", shape.doc);
-  visit("min", shape.min);
-  visit("max", shape.max);
-  visit("above_min", shape.above_min);
-  visit("below_max", shape.below_max);
-  visit("required", shape.required);
-  visit("path", shape.path);
-  visit("address", shape.address);
-  visit("unit", shape.unit);
-  visit("example", shape.example);
-  visit("was", shape.was);
-  visit("nullable", shape.nullable);
-  visit("automatic", shape.automatic);
-  visit("min_items", shape.min_items);
-  visit("max_items", shape.max_items);
-  visit("lengths", shape.lengths);
-  visit("items", shape.items);
-  visit("form", shape.form);
-  visit("odd", shape.odd);
-  visit("multiple_of", shape.multiple_of);
-  visit("in_steps", shape.in_steps);
-  visit("words", shape.words);
-  visit("shorthand", shape.shorthand);
-  visit("list_shorthand", shape.list_shorthand);
-  visit("component", shape.component);
+/// Calls `visit(name, pointer to member)` for what a shape holds in plain members.
+template <class Visit>
+void plain_members(Visit&& visit) {
+  visit("key", &Shape::key);
+  visit("doc", &Shape::doc);
+  visit("min", &Shape::min);
+  visit("max", &Shape::max);
+  visit("above_min", &Shape::above_min);
+  visit("below_max", &Shape::below_max);
+  visit("required", &Shape::required);
+  visit("path", &Shape::path);
+  visit("address", &Shape::address);
+  visit("unit", &Shape::unit);
+  visit("example", &Shape::example);
+  visit("was", &Shape::was);
+  visit("nullable", &Shape::nullable);
+  visit("automatic", &Shape::automatic);
+  visit("min_items", &Shape::min_items);
+  visit("max_items", &Shape::max_items);
+  visit("lengths", &Shape::lengths);
+  visit("items", &Shape::items);
+  visit("form", &Shape::form);
+  visit("odd", &Shape::odd);
+  visit("multiple_of", &Shape::multiple_of);
+  visit("in_steps", &Shape::in_steps);
+  visit("words", &Shape::words);
+  visit("shorthand", &Shape::shorthand);
+  visit("list_shorthand", &Shape::list_shorthand);
+  visit("component", &Shape::component);
 }
 
 Json to_json(const Constraint& constraint) {
@@ -96,18 +99,44 @@ const Json& fresh_members() {
   static const Json fresh = [] {
     const Shape shape;
     Json json;
-    plain_members(shape, [&](const char* name, const auto& member) { json[name] = member; });
+    plain_members([&](const char* name, auto member) { json[name] = shape.*member; });
     return json;
   }();
   return fresh;
+}
+
+using Reader = std::function<void(Shape&, const Json&)>;
+
+/// By the member's name, so that a shape is read in one pass over what it says.
+const std::unordered_map<std::string, Reader>& member_readers() {
+  static const auto readers = [] {
+    std::unordered_map<std::string, Reader> by_name;
+    plain_members([&](const char* name, auto member) {
+      by_name[name] = [member](Shape& shape, const Json& json) { json.get_to(shape.*member); };
+    });
+    by_name["initial"] = [](Shape& shape, const Json& json) {
+      shape.initial = node_from_json(json);
+    };
+    by_name["children"] = [](Shape& shape, const Json& json) {
+      shape.children.reserve(json.size());
+      for (const auto& child : json) shape.children.push_back(shape_from_json(child));
+    };
+    by_name["constraints"] = [](Shape& shape, const Json& json) {
+      for (const auto& constraint : json)
+        shape.constraints.push_back(constraint_from_json(constraint));
+    };
+    return by_name;
+  }();
+  return readers;
 }
 
 }  // namespace
 
 Json to_json(const Shape& shape) {
   Json json{{"kind", kKinds.at(static_cast<std::size_t>(shape.kind))}};
-  plain_members(shape, [&](const char* name, const auto& member) {
-    if (Json value = member; value != fresh_members().at(name)) json[name] = std::move(value);
+  plain_members([&](const char* name, auto member) {
+    if (Json value = shape.*member; value != fresh_members().at(name))
+      json[name] = std::move(value);
   });
   if (!shape.initial.is_null()) json["initial"] = to_json(shape.initial);
   for (const auto& child : shape.children) json["children"].push_back(to_json(child));
@@ -121,16 +150,10 @@ Shape shape_from_json(const Json& json) {
   const auto kind = std::find(kKinds.begin(), kKinds.end(), json.at("kind").get<std::string>());
   DDP_CHECK(kind != kKinds.end(), "a shape of an unknown kind");
   shape.kind = static_cast<Shape::Kind>(kind - kKinds.begin());
-  plain_members(shape, [&](const char* name, auto& member) {
-    if (const auto found = json.find(name); found != json.end()) found->get_to(member);
-  });
-  if (const auto found = json.find("initial"); found != json.end())
-    shape.initial = node_from_json(*found);
-  if (const auto found = json.find("children"); found != json.end())
-    for (const auto& child : *found) shape.children.push_back(shape_from_json(child));
-  if (const auto found = json.find("constraints"); found != json.end())
-    for (const auto& constraint : *found)
-      shape.constraints.push_back(constraint_from_json(constraint));
+  const auto& readers = member_readers();
+  for (const auto& [name, value] : json.items())
+    if (const auto reader = readers.find(name); reader != readers.end())
+      reader->second(shape, value);
   return shape;
 }
 

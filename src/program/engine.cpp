@@ -30,8 +30,8 @@ class SleepingThreads {
   bool is_set_;
 };
 
-[[noreturn]] void refuse(const std::string& verb, const std::string& why) {
-  throw Error(Exit::device, "'" + verb + "' needs " + EngineTable::file + ", " + why);
+[[noreturn]] void refuse(const std::string& what, const std::string& why) {
+  throw Error(Exit::device, what + " needs " + EngineTable::file + ", " + why);
 }
 
 std::string why_not_loaded(const std::string& loader) {
@@ -41,25 +41,25 @@ std::string why_not_loaded(const std::string& loader) {
            "' or 'make setup TORCH=" + torch_version() + "' brings it";
   if (loader.find("undefined symbol") != std::string::npos)
     return "which was built with LibTorch " + torch_version() + ", and finds another (" + loader +
-           ")";
+           "); 'pip install torch==" + torch_version() + "' brings the right one";
   return "which cannot be loaded: " + loader;
 }
 
-const EngineTable& opened_engine(const std::string& verb) {
+const EngineTable& opened_engine(const std::string& what) {
   const SleepingThreads sleeping;
   auto plugin = open_plugin(EngineTable::file, RTLD_LAZY | RTLD_GLOBAL);
   if (!plugin.found)
     refuse(
-        verb,
+        what,
         "which is not installed next to this program; without it ddptrain only reads recipes and "
         "run folders ('pip install ddptrain', or 'make' in its source)");
-  if (!plugin.handle) refuse(verb, why_not_loaded(plugin.why_not));
+  if (!plugin.handle) refuse(what, why_not_loaded(plugin.why_not));
   const auto* table = table_of<EngineTable>(plugin, EngineTable::file);
   if (!table || table->release != version())
-    refuse(verb, "and the one next to this program is of version " +
+    refuse(what, "and the one next to this program is of version " +
                      std::string(table ? table->release : "unknown") + ", not " + version() +
                      "; install both from one package");
-  if (const auto* unfit = table->unfit()) refuse(verb, unfit);
+  if (const auto* unfit = table->unfit()) refuse(what, unfit);
   return *table;
 }
 
@@ -67,10 +67,14 @@ const EngineTable& opened_engine(const std::string& verb) {
 
 bool has_engine() { return !find_plugin(EngineTable::file).empty(); }
 
-int run_in_engine(const Arguments& arguments) {
+int run_in_engine(const Arguments& arguments, const std::string& what) {
   std::vector<const char*> words;
   for (const auto& word : arguments.command_line) words.push_back(word.c_str());
-  return opened_engine(arguments.command_line[1]).run(static_cast<int>(words.size()), words.data());
+  return opened_engine(what).run(static_cast<int>(words.size()), words.data());
+}
+
+int run_verb_in_engine(const Arguments& arguments) {
+  return run_in_engine(arguments, "'" + arguments.command_line[1] + "'");
 }
 
 }  // namespace ddptrain

@@ -19,7 +19,9 @@ constexpr std::size_t kOptionsShown = 3;
 struct Hop {
   std::string key;
   std::string type;
-  bool list = false;  // what follows is an item of the key's list
+  bool list = false;                     // what follows is an item of the key's list
+  const CatalogBase* catalog = nullptr;  // of the component
+  const EntryBase* component = nullptr;
 };
 using Way = std::vector<Hop>;
 
@@ -46,6 +48,8 @@ class Search {
 
   Way shortest() {
     for (longest_ = 1; best_.empty() && longest_ <= kDeepest; ++longest_) into(recipe_shape(), {});
+    for (auto& hop : best_)
+      if (hop.component) hop.type = only_holder(*hop.catalog, *hop.component, hop.key);
     return best_;
   }
 
@@ -57,13 +61,14 @@ class Search {
     if (shape.kind == Shape::Kind::component && shape.component == kind_) best_ = way;
     if (way.size() == longest_ || !best_.empty()) return;
     if (shape.kind == Shape::Kind::record)
-      for (const auto& child : shape.children) key(child, way, "");
+      for (const auto& child : shape.children) key(child, way);
     if (shape.kind == Shape::Kind::component) component(shape.component, way);
   }
 
-  void key(const Shape& shape, Way way, const std::string& type) {
+  void key(const Shape& shape, Way way, const CatalogBase* catalog = nullptr,
+           const EntryBase* component = nullptr) {
     const bool list = shape.kind == Shape::Kind::list;
-    way.push_back({shape.key, type, list});
+    way.push_back({shape.key, "", list, catalog, component});
     into(list ? shape.children[0] : shape, way);
   }
 
@@ -72,8 +77,7 @@ class Search {
     if (catalog == catalogs_.end() || !entered_.insert(kind).second) return;
     for (std::size_t i = 0; i < catalog->second->size(); ++i) {
       const auto& entry = catalog->second->at(i);
-      for (const auto& option : entry.shape().children)
-        key(option, way, only_holder(*catalog->second, entry, option.key));
+      for (const auto& option : entry.shape().children) key(option, way, catalog->second, &entry);
     }
     entered_.erase(kind);
   }
@@ -223,7 +227,7 @@ std::string example_of(const std::string& key, const Shape& option, const Catalo
   for (const auto& step : read_address(key).value_or(std::vector<Step>{})) {
     if (!step.in_list) {
       const bool typed = !way.empty() && way.back().list && !item_type.empty();
-      way.push_back({step.name, typed ? item_type : "", false});
+      way.push_back({step.name, typed ? item_type : ""});
       continue;
     }
     way.back().list = true;

@@ -15,12 +15,13 @@ int schema(const Arguments& arguments) {
   add_given_plugin(arguments);
   const auto& program = *arguments.program;
   if (arguments.has("--components")) {
-    if (program.in_engine) return program.in_engine(arguments);
+    if (program.in_engine) return program.in_engine(arguments, "'schema --components'");
     return print_exact(components_text(program)), 0;
   }
-  if (arguments.has("--reference"))
-    return print_exact(reference_text(*arguments.program->catalogs)), 0;
-  print_exact(json_schema(shape_of<Recipe>(), *arguments.program->catalogs));
+  if (arguments.has("--reference")) return print_exact(reference_text(*program.catalogs)), 0;
+  print_exact(program.schema.empty() || arguments.has(kPlugin.name)
+                  ? json_schema(shape_of<Recipe>(), *program.catalogs)
+                  : std::string(program.schema));
   return 0;
 }
 

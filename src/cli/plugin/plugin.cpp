@@ -57,7 +57,8 @@ int plugin(const Arguments& arguments) {
                 "'plugin' has no action '" + action + "'" +
                     did_you_mean(nearest(action, {"new", "shapes"}), "; there are new, shapes"));
   if (action == "new") return new_plugin(arguments);
-  return program.plugin_shapes ? program.plugin_shapes(arguments) : program.in_engine(arguments);
+  return program.plugin_shapes ? program.plugin_shapes(arguments)
+                               : program.in_engine(arguments, "'plugin shapes'");
 }
 
 }  // namespace

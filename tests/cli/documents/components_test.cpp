@@ -64,18 +64,27 @@ constexpr int kEngine = 77;
 
 TEST(MainProgram, HandsWhatNeedsDataToTheEngine) {
   auto program = main_program();
-  program.in_engine = [](const Arguments&) { return kEngine; };
+  static std::string asked;
+  program.in_engine = [](const Arguments&, const std::string& what) {
+    return asked = what, kEngine;
+  };
   const auto code = [&](const std::vector<std::string>& words) {
     return test::cli_output(words, program).code;
   };
+  const auto needs_engine = [&](const std::vector<std::string>& words) {
+    EXPECT_EQ(code(words), kEngine);
+    return std::exchange(asked, {});
+  };
   const auto houses = test::in_source("recipes/houses.yaml");
-  EXPECT_EQ(code({"init", "./here.csv"}), kEngine);
+  EXPECT_EQ(needs_engine({"init", "./here.csv"}), "'init' for data");
   EXPECT_EQ(code({"init", "houses", "-"}), 0);
-  EXPECT_EQ(code({"validate", "--level", "data", houses}), kEngine);
+  EXPECT_EQ(needs_engine({"validate", "--level", "data", houses}), "'validate --level data'");
   EXPECT_EQ(code({"validate", "--level", "rules", houses}), 0);
-  EXPECT_EQ(code({"plan", houses}), kEngine);
+  EXPECT_EQ(needs_engine({"plan", houses}), "'plan' without --samples N");
   EXPECT_EQ(code({"plan", "--samples", "100", houses}), 0);
-  EXPECT_EQ(code({"weights", "get", "resnet18"}), kEngine);
+  EXPECT_EQ(needs_engine({"weights", "get", "resnet18"}), "'weights get'");
+  EXPECT_EQ(needs_engine({"plugin", "shapes", "libmine.so"}), "'plugin shapes'");
+  EXPECT_EQ(needs_engine({"schema", "--components"}), "'schema --components'");
   EXPECT_EQ(code({"weights", "list", "resnet18"}), 0);
 }
 

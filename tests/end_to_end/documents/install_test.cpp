@@ -114,11 +114,12 @@ TEST_F(Install, AMovedTreeHoldsItsLibraries) {
 /// What the program says with a file of lib/ddptrain out of the way, or another in its place.
 class Broken : public Install {
  protected:
-  std::string error_without(const std::string& library, const std::string& instead = {}) {
+  std::string error_without(const std::string& library, const std::string& instead = {},
+                            const std::vector<std::string>& words = {"doctor"}) {
     const auto path = tree_ + "/lib/ddptrain/" + library;
     fs::rename(path, path + ".away");
     if (!instead.empty()) fs::copy_file(instead, path);
-    const auto ended = Program({"doctor"}, folder_.path(), {}, program_).wait();
+    const auto ended = Program(words, folder_.path(), {}, program_).wait();
     fs::remove(path);
     fs::rename(path + ".away", path);
     EXPECT_EQ(ended.code, 4);
@@ -133,6 +134,11 @@ TEST_F(Broken, InstallationsAreToldFromEachOther) {
             "error: 'doctor' needs libddptrain_engine.so, which is not installed next to this "
             "program; without it ddptrain only reads recipes and run folders ('pip install "
             "ddptrain', or 'make' in its source)\n");
+  EXPECT_EQ(error_without("libddptrain_engine.so", {},
+                          {"plan", tree_ + "/share/ddptrain/recipes/houses.yaml"}),
+            "error: 'plan' without --samples N needs libddptrain_engine.so, which is not installed "
+            "next to this program; without it ddptrain only reads recipes and run folders ('pip "
+            "install ddptrain', or 'make' in its source)\n");
   const auto version = test::torch_version();
   EXPECT_EQ(error_without("libtorch_cpu.so"),
             "error: 'doctor' needs libddptrain_engine.so, which finds no LibTorch " + version +
