@@ -1,5 +1,5 @@
 # Two commands for a fresh machine, `make quickstart` and `make test`; a few short ones for every day.
-.PHONY: quickstart test test-all verify-shipped setup setup-cuda build checker configure generate docs screenshot format tidy sanitize fuzz bench install package wheel release gpu-check gpu-bundle clean
+.PHONY: quickstart test test-all verify-shipped setup setup-cuda build checker configure generate docs screenshot format tidy sanitize fuzz bench install package wheel sdist release gpu-check gpu-bundle clean
 
 # TORCH=2.15.0 builds and tests with another LibTorch than the default, in a folder of its own.
 default = $(shell sed -n 's/^set(DDPTRAIN_TORCH_DEFAULT \(.*\))$$/\1/p' cmake/LibTorch.cmake)
@@ -57,7 +57,10 @@ package: build             ## that tree as a tarball
 wheel: setup-cuda build checker    ## the wheels ddptrain and ddptrain-check, in $(BUILD)/wheels
 	scripts/wheel $(BUILD) --checker build-checker
 
-release: setup-cuda build checker  ## every artifact of a release in $(BUILD)/release: wheels, tarball, SBOM, SHA256SUMS
+sdist:                     ## the source distribution, in build/sdist
+	scripts/sdist build/sdist
+
+release: setup-cuda build checker  ## every artifact of a release in $(BUILD)/release: wheels, sdist, tarball, SBOM, SHA256SUMS
 	scripts/release $(BUILD) build-checker $(BUILD)/release
 
 gpu-check: configure       ## checks on a machine with an NVIDIA GPU (docs/gpu.md); SLOT=3 runs one slot, DEVICE=simulated needs no GPU

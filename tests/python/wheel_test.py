@@ -65,6 +65,7 @@ class Wheel(unittest.TestCase):
         self.assertIn(f"Version: {version}", metadata)
         self.assertIn(f"Requires-Dist: torch =={torch}.*", metadata)
         self.assertEqual(sum(line.startswith("Requires-Dist") for line in metadata), 1)
+        self.assertIn({"2.11": "Requires-Python: >=3.10", "2.15": "Requires-Python: >=3.11"}[torch], metadata)  # torch's own
         self.assertIn(f"VERSION = '{version}'\nTORCH = '{torch}.", self.text("ddptrain/_build.py"))
         self.assertIn(f"'{torch}.\"*", self.text(f"{self.info[:-10]}.data/scripts/ddptrain"))
 
