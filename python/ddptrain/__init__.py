@@ -6,8 +6,7 @@ load_run(folder)            reads what a run left: metrics, curves, report
 """
 
 # What is imported here runs before the program starts, so modules load when a name is first used.
-_HOMES = {"run": "_training", "Training": "_training", "load_run": "_runs", "Run": "_runs",
-          "TorchProblem": "_program"}
+_HOMES = {"run": "_training", "Training": "_training", "load_run": "_runs", "Run": "_runs"}
 __all__ = sorted(_HOMES)
 
 

@@ -3,4 +3,3 @@ on PATH."""
 
 VERSION = ""
 TORCH = ""  # of the LibTorch that the program was built with: "2.11.0"
-PROGRAM_LOADS_TORCH = True  # the program itself does, rather than a library that it opens

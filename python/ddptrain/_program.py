@@ -14,7 +14,8 @@ import sys
 from . import _build
 
 PACKAGE = os.path.dirname(os.path.realpath(__file__))
-NO_TORCH = 4  # the exit code of the program for a machine that lacks something
+LACKING = 4  # the exit code of the program for a machine that lacks something
+PROBLEM = "DDPTRAIN_TORCH_PROBLEM"  # a variable that the program reads
 
 
 class TorchProblem(RuntimeError):
@@ -85,16 +86,15 @@ def choose_torch(folders):
 
 
 def environment():
-    """That of the program: os.environ, with LD_LIBRARY_PATH where the loader would not find torch."""
+    """That of the program: os.environ, with LD_LIBRARY_PATH where the loader would not find torch, or why none fits."""
     variables = dict(os.environ)
     if not _build.TORCH:
         return variables
     try:
         torch = choose_torch(torch_folders())
-    except TorchProblem:
-        if _build.PROGRAM_LOADS_TORCH:
-            raise
-        return variables  # what needs torch says so itself
+    except TorchProblem as problem:  # a verb that needs torch prints it; others run
+        variables[PROBLEM] = str(problem)
+        return variables
     if torch != os.path.realpath(os.path.join(os.path.dirname(PACKAGE), "torch")):
         parts = [os.path.join(torch, "lib"), variables.get("LD_LIBRARY_PATH", "")]
         variables["LD_LIBRARY_PATH"] = os.pathsep.join(part for part in parts if part)
@@ -126,9 +126,6 @@ def main():
     try:
         path = program()
         os.execve(path, [typed_name(), *sys.argv[1:]], environment())
-    except TorchProblem as problem:
-        sys.stderr.write(f"error: {problem}\n")
-        sys.exit(NO_TORCH)
     except OSError as error:
         sys.stderr.write(f"error: cannot start the program: {error}\n")
-        sys.exit(NO_TORCH)
+        sys.exit(LACKING)

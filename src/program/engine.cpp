@@ -34,12 +34,21 @@ class SleepingThreads {
   throw Error(Exit::device, what + " needs " + EngineTable::file + ", " + why);
 }
 
+/// What the script of the wheel (python/ddptrain/_program.py) found wrong with an environment's
+/// torch; it also names the command that helps.
+constexpr const char* kTorchProblem = "DDPTRAIN_TORCH_PROBLEM";
+
 std::string why_not_loaded(const std::string& loader) {
-  if (loader.find("libtorch") != std::string::npos || loader.find("libc10") != std::string::npos)
+  const bool lacks_torch =
+      loader.find("libtorch") != std::string::npos || loader.find("libc10") != std::string::npos;
+  const bool finds_another = loader.find("undefined symbol") != std::string::npos;
+  const char* problem = std::getenv(kTorchProblem);
+  if (problem && (lacks_torch || finds_another)) return "and " + std::string(problem);
+  if (lacks_torch)
     return "which finds no LibTorch " + torch_version() + " (" + loader +
            "); 'pip install torch==" + torch_version() +
            "' or 'make setup TORCH=" + torch_version() + "' brings it";
-  if (loader.find("undefined symbol") != std::string::npos)
+  if (finds_another)
     return "which was built with LibTorch " + torch_version() + ", and finds another (" + loader +
            "); 'pip install torch==" + torch_version() + "' brings the right one";
   return "which cannot be loaded: " + loader;

@@ -21,12 +21,12 @@ def make_torch(site, version="2.11.0+cu130", new_strings=True):
     return folder
 
 
-def install(site, bin_folder, loads_torch=True):
+def install(site, bin_folder):
     """The package in `site` and its command in `bin_folder`; returns the command."""
     package = pathlib.Path(site) / "ddptrain"
     shutil.copytree(ROOT / "python/ddptrain", package, ignore=shutil.ignore_patterns("__pycache__"))
     text = (package / "_build.py").read_text()
-    for name, value in (("VERSION", "'0.1.0'"), ("TORCH", "'2.11.0'"), ("PROGRAM_LOADS_TORCH", loads_torch)):
+    for name, value in (("VERSION", "'0.1.0'"), ("TORCH", "'2.11.0'")):
         text = re.sub(rf"^{name} = \S+", f"{name} = {value}", text, flags=re.MULTILINE)
     (package / "_build.py").write_text(text)
     (package / "bin").mkdir()

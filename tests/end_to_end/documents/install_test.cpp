@@ -115,11 +115,12 @@ TEST_F(Install, AMovedTreeHoldsItsLibraries) {
 class Broken : public Install {
  protected:
   std::string error_without(const std::string& library, const std::string& instead = {},
-                            const std::vector<std::string>& words = {"doctor"}) {
+                            const std::vector<std::string>& words = {"doctor"},
+                            const std::map<std::string, std::string>& environment = {}) {
     const auto path = tree_ + "/lib/ddptrain/" + library;
     fs::rename(path, path + ".away");
     if (!instead.empty()) fs::copy_file(instead, path);
-    const auto ended = Program(words, folder_.path(), {}, program_).wait();
+    const auto ended = Program(words, folder_.path(), environment, program_).wait();
     fs::remove(path);
     fs::rename(path + ".away", path);
     EXPECT_EQ(ended.code, 4);
@@ -145,6 +146,9 @@ TEST_F(Broken, InstallationsAreToldFromEachOther) {
                 " (libtorch_cpu.so: cannot open shared object file: No such file or directory); "
                 "'pip install torch==" +
                 version + "' or 'make setup TORCH=" + version + "' brings it\n");
+  EXPECT_EQ(error_without("libtorch_cpu.so", {}, {"doctor"},
+                          {{"DDPTRAIN_TORCH_PROBLEM", "torch is missing: install it"}}),
+            "error: 'doctor' needs libddptrain_engine.so, and torch is missing: install it\n");
   EXPECT_EQ(error_without("libddptrain_engine.so", test::build_folder() + "/libother_engine.so"),
             "error: 'doctor' needs libddptrain_engine.so, and the one next to this program is of "
             "version 99.0.0, not 0.1.0; install both from one package\n");
