@@ -148,19 +148,17 @@ std::vector<CacheKind> all_kinds() {
        no_locks}};
 }
 
-KeptAmount amount_of_file(const std::string& path) {
+KeptAmount amount_of(const std::string& path) {
   struct stat about {};
   if (::lstat(path.c_str(), &about) != 0) return {};  // removed meanwhile
+  KeptAmount sum;
+  if (S_ISDIR(about.st_mode)) {
+    for (const auto& name : names_in(path)) sum.add(amount_of(path + "/" + name));
+    return sum;
+  }
   const bool is_file = S_ISREG(about.st_mode);
   return {1, is_file ? static_cast<std::int64_t>(about.st_size) : 0,
           std::max(about.st_atime, about.st_mtime)};
-}
-
-KeptAmount amount_of(const std::string& path) {
-  if (fs::is_symlink(path) || !fs::is_directory(path)) return amount_of_file(path);
-  KeptAmount sum;
-  for (const auto& name : names_in(path)) sum.add(amount_of(path + "/" + name));
-  return sum;
 }
 
 /// A process of this user that has mapped a file below the folder: "process 4711".
