@@ -106,7 +106,7 @@ jit::Value* tensor_op(jit::Graph& graph, c10::Symbol kind, at::ArrayRef<jit::Val
   return node->output();
 }
 
-/// residual + input, then ReLU, in LibTorch's own operators (models/layers/add_relu.h).
+/// residual + input, then ReLU, in LibTorch's own operators (models/operators/add_relu.h).
 void lower_add_relu(jit::Graph& graph, jit::Node* node) {
   const jit::WithInsertPoint here(node);
   auto* sum =

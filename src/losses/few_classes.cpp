@@ -6,11 +6,12 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/record_function.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
+
+#include "autograd/function.h"
 
 namespace ddptrain {
 namespace {
@@ -92,20 +93,24 @@ void all_rows(const at::Tensor& scores, const at::Tensor& labels, const at::Tens
   }
 }
 
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
-
-class FewClassesFunction : public torch::autograd::Function<FewClassesFunction> {
+/// Values that were computed already, and so were their gradients by the scores.
+class FewClassesFunction final : public AutogradFunction {
  public:
-  /// `values` were computed already, and so were their gradients by the scores.
-  static at::Tensor forward(AutogradContext* context, const at::Tensor& /*scores*/,
-                            const at::Tensor& values, const at::Tensor& gradients) {
-    context->save_for_backward({gradients});
-    return values;
+  FewClassesFunction(at::Tensor values, at::Tensor gradients)
+      : values_(std::move(values)), gradients_(std::move(gradients)) {}
+
+  at::Tensor forward(FunctionContext& context, const std::vector<at::Tensor>&) override {
+    context.save({std::exchange(gradients_, {})});
+    return std::exchange(values_, {});
   }
-  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    return {context->get_saved_variables()[0].mul(gradients[0].unsqueeze(1)), {}, {}};
+
+  std::vector<at::Tensor> backward(const FunctionContext& context,
+                                   const at::Tensor& gradient) override {
+    return {context.saved()[0].mul(gradient.unsqueeze(1))};
   }
+
+ private:
+  at::Tensor values_, gradients_;  // until the forward pass
 };
 
 bool is_small(const at::Tensor& scores, const at::Tensor& labels) {
@@ -137,7 +142,8 @@ std::optional<LossTerms> few_classes_loss(const at::Tensor& scores, const at::Te
   AT_DISPATCH_FLOATING_TYPES(scores.scalar_type(), "few_classes_loss", [&] {
     all_rows<scalar_t>(scores, labels, weight, options, terms, gradients);
   });
-  terms.values = FewClassesFunction::apply(scores, terms.values, gradients);
+  terms.values =
+      apply_function(c10::make_intrusive<FewClassesFunction>(terms.values, gradients), {scores});
   return terms;
 }
 

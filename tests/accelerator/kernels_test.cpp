@@ -17,7 +17,7 @@
 #include "accelerator/cuda/kernels/compiler.h"
 #include "accelerator/kernel_types.h"
 #include "base/error.h"
-#include "models/layers/dropout_mask.h"
+#include "models/operators/dropout_mask.h"
 #include "support/where.h"
 
 namespace ddptrain::kernels {

@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include "gpu/device.h"
-#include "models/layers/add_relu.h"
 #include "models/layers/dropout.h"
 #include "models/layers/norm.h"
 #include "models/nets.h"
+#include "models/operators/add_relu.h"
 
 namespace ddptrain::gpu {
 namespace {

@@ -13,8 +13,8 @@
 
 #include <cmath>
 
-#include "models/layers/dropout_mask.h"
 #include "models/layers/norm.h"
+#include "models/operators/dropout_mask.h"
 #include "simulated/use.h"
 
 namespace ddptrain {

@@ -10,8 +10,8 @@
 
 #include "losses/loss.h"
 #include "losses/tried_losses.h"
-#include "models/layers/add_relu.h"
-#include "models/layers/dropout_mask.h"
+#include "models/operators/add_relu.h"
+#include "models/operators/dropout_mask.h"
 #include "models/texts.h"
 #include "on_device/kernel_budgets.h"
 #include "recipe/load/load.h"

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "models/layers/dropout_mask.h"
+#include "models/operators/dropout_mask.h"
 
 namespace ddptrain {
 

@@ -4,7 +4,7 @@
 
 #include "base/random.h"
 #include "models/language/activate_alike.h"
-#include "models/layers/dropout_mask.h"
+#include "models/operators/dropout_mask.h"
 
 namespace ddptrain {
 

@@ -1,9 +1,9 @@
 #include "models/layers/chain.h"
 
 #include "models/layers/activation.h"
-#include "models/layers/add_relu.h"
 #include "models/layers/dense_chain.h"
 #include "models/layers/norm.h"
+#include "models/operators/add_relu.h"
 
 namespace ddptrain {
 namespace {

@@ -17,11 +17,11 @@
 #include <typeinfo>
 #include <utility>
 
+#include "autograd/leaf_gradient.h"
 #include "base/error.h"
 #include "models/layers/activation.h"
 #include "models/layers/chain.h"
-#include "models/layers/dense_kernels.h"
-#include "models/layers/leaf_gradient.h"
+#include "models/operators/dense_kernels.h"
 
 namespace ddptrain {
 namespace {

@@ -1,8 +1,8 @@
 // Dropout and stochastic depth, whose choices do not depend on how the batch is sharded.
 #pragma once
 
-#include "models/layers/dropout_mask.h"
 #include "models/module.h"
+#include "models/operators/dropout_mask.h"
 
 namespace ddptrain {
 

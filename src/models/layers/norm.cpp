@@ -11,8 +11,8 @@
 
 #include <utility>
 
-#include "models/layers/add_relu.h"
-#include "models/layers/sync_batch_norm.h"
+#include "models/operators/add_relu.h"
+#include "models/operators/sync_batch_norm.h"
 
 namespace ddptrain {
 namespace {

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "base/error.h"
-#include "models/layers/batch_norm.h"
 #include "models/module.h"
+#include "models/operators/batch_norm.h"
 #include "models/running_statistics.h"
 
 namespace ddptrain {

@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "autograd/leaf_gradient.h"
 #include "models/layers/dense_chain.h"
-#include "models/layers/dense_kernels.h"
-#include "models/layers/leaf_gradient.h"
+#include "models/operators/dense_kernels.h"
 
 namespace ddptrain {
 namespace {

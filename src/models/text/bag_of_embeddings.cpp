@@ -14,9 +14,9 @@
 #include "models/layers/chain.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
-#include "models/layers/dropout_mask.h"
 #include "models/layers/initialize.h"
 #include "models/model.h"
+#include "models/operators/dropout_mask.h"
 #include "models/sizes.h"
 
 namespace ddptrain {

@@ -3,7 +3,7 @@
 #include <ATen/ops/ones_like.h>
 
 #include "base/random.h"
-#include "models/layers/dropout_mask.h"
+#include "models/operators/dropout_mask.h"
 
 namespace ddptrain {
 namespace {

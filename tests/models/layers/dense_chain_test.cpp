@@ -24,8 +24,8 @@
 
 #include "models/layers/activation.h"
 #include "models/layers/chain.h"
-#include "models/layers/dense_kernels.h"
 #include "models/nets.h"
+#include "models/operators/dense_kernels.h"
 
 namespace ddptrain {
 namespace {

@@ -10,8 +10,8 @@
 #include <cmath>
 
 #include "base/random.h"
-#include "models/layers/dropout_mask.h"
 #include "models/nets.h"
+#include "models/operators/dropout_mask.h"
 
 namespace ddptrain {
 namespace {

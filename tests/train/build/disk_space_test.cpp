@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "support/temporary_folder.h"
 #include "train/loop/loop.h"
 #include "train/loop/state.h"
 #include "train/small_training.h"
@@ -68,21 +69,23 @@ TEST(DiskSpace, ThatIsLackingIsSaidOnAllRanks) {
 }
 
 TEST(DiskSpace, OfTheNodesIsForTheFilesOfTheirRanks) {
-  const auto thrown = play(make_thread_worlds(2), [](World& world) {
+  const TemporaryFolder folder;
+  const auto& root = folder.path();
+  const auto thrown = play(make_thread_worlds(2), [&](World& world) {
     SmallRun run;
     run.mode = Mode::ddp;
     auto t = small_training(world, run);
     t.recipe.checkpoint.local = LocalCheckpointSpec{};
     t.recipe.checkpoint.local->every = {1, Duration::Unit::seconds};
-    const auto space = free_space("/tmp").bytes;
+    const auto space = free_space(root).bytes;
     // Room for all of them with the files of one rank, not with those of two.
     t.recipe.checkpoint.keep_last = space / checkpoint_bytes(t) * 3 / 2;
-    EXPECT_NO_THROW(require_local_space(t, 0, "/tmp", 1));
-    require_local_space(t, 0, "/tmp", 2);
+    EXPECT_NO_THROW(require_local_space(t, 0, root, 1));
+    require_local_space(t, 0, root, 2);
   });
   for (const auto& error : thrown) {
     EXPECT_THAT(message_of(error),
-                HasSubstr("rank 0: no space for the run's checkpoints in '/tmp'"));
+                HasSubstr("rank 0: no space for the run's checkpoints in '" + root + "'"));
     EXPECT_THAT(message_of(error), HasSubstr("choose another 'checkpoint.local.dir', or a smaller "
                                              "'checkpoint.keep_last'"));
   }

@@ -1,5 +1,5 @@
 // Sums of two lists of numbers, rounded to their type, and 0 where they are below
-// (src/models/layers/add_relu.h). Each thread takes four neighbors in memory.
+// (src/models/operators/add_relu.h). Each thread takes four neighbors in memory.
 #include "numbers.cuh"
 
 template <class T>

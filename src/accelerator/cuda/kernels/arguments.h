@@ -15,7 +15,7 @@
 
 namespace ddptrain {
 
-/// The masks of ddptrain::dropout (models/layers/dropout_mask.h).
+/// The masks of ddptrain::dropout (models/operators/dropout_mask.h).
 struct DropoutMasks {
   double p = 0;
   std::uint64_t key = 0;

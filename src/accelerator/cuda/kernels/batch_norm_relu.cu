@@ -1,5 +1,5 @@
 // relu((x - mean) / sqrt(variance + eps) * weight + bias + residual), rounded once
-// (src/models/layers/batch_norm_relu.h). Each thread takes four neighbors in memory, which are of
+// (src/models/operators/batch_norm.h). Each thread takes four neighbors in memory, which are of
 // one channel, or of four where channels are neighbors.
 #include "batch_norm_relu.cuh"
 #include "numbers.cuh"

@@ -1,5 +1,5 @@
 // Dropout: the input times 0 or 1 / (1 - p), element by element as Philox 4x32-10 draws
-// (src/models/layers/dropout_mask.h). Each thread takes the four elements of a block of words.
+// (src/models/operators/dropout_mask.h). Each thread takes the four elements of a block of words.
 #include "dropout.cuh"
 #include "numbers.cuh"
 

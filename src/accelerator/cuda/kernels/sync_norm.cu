@@ -1,4 +1,4 @@
-// Synchronized batch norm between its collectives (src/models/layers/sync_statistics.h): statistics
+// Synchronized batch norm between its collectives (src/models/operators/sync_statistics.h): statistics
 // of a member as doubles, and those of all members joined in rank order.
 #include "numbers.cuh"
 #include "sync_norm.cuh"

@@ -1,4 +1,4 @@
-#include "models/layers/leaf_gradient.h"
+#include "autograd/leaf_gradient.h"
 
 #include <ATen/core/grad_mode.h>
 #include <torch/csrc/autograd/function_hook.h>

@@ -1,4 +1,4 @@
-#include "models/layers/batch_norm.h"
+#include "models/operators/batch_norm.h"
 
 #include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>

@@ -1,4 +1,4 @@
-#include "models/layers/dropout_mask.h"
+#include "models/operators/dropout_mask.h"
 
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
@@ -18,7 +18,7 @@
 #include "autograd/function.h"
 #include "base/clones.h"
 #include "base/error.h"
-#include "models/layers/philox_words.h"
+#include "models/operators/philox_words.h"
 
 namespace ddptrain {
 namespace {

@@ -1,4 +1,4 @@
-#include "models/layers/add_relu.h"
+#include "models/operators/add_relu.h"
 
 #include <ATen/ops/randn.h>
 #include <ATen/ops/relu.h>

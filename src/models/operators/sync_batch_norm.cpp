@@ -3,7 +3,7 @@
 //   dw = s sum(dy (x - m)),  db = sum(dy)  over this member's rows.
 // Both native kernels below are batch norm in evaluation mode with the batch's own statistics: they
 // know every memory format, and pass over the data once.
-#include "models/layers/sync_batch_norm.h"
+#include "models/operators/sync_batch_norm.h"
 
 #include <ATen/ops/batch_norm_backward_elemt.h>
 #include <ATen/ops/batch_norm_backward_reduce.h>

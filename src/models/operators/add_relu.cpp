@@ -1,4 +1,4 @@
-#include "models/layers/add_relu.h"
+#include "models/operators/add_relu.h"
 
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/dispatch/Dispatcher.h>

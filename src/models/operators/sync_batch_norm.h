@@ -4,8 +4,8 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "models/layers/batch_norm.h"
-#include "models/layers/sync_statistics.h"
+#include "models/operators/batch_norm.h"
+#include "models/operators/sync_statistics.h"
 
 namespace ddptrain {
 

@@ -1,4 +1,4 @@
-#include "models/layers/sync_statistics.h"
+#include "models/operators/sync_statistics.h"
 
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/dispatch/Dispatcher.h>

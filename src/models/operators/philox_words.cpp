@@ -1,4 +1,4 @@
-#include "models/layers/philox_words.h"
+#include "models/operators/philox_words.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -1,4 +1,4 @@
-#include "models/layers/dense_kernels.h"
+#include "models/operators/dense_kernels.h"
 
 #include <ATen/Parallel.h>
 

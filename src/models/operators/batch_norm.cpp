@@ -1,4 +1,4 @@
-#include "models/layers/batch_norm.h"
+#include "models/operators/batch_norm.h"
 
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/dispatch/Dispatcher.h>
