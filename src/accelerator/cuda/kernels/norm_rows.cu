@@ -1,6 +1,6 @@
 // Batch norm, and the sum with a residual and ReLU after it, where channels are neighbors in memory
-// (src/models/operators/batch_norm.h). A thread keeps four channels and goes over rows: more channels
-// would take the registers that rows ahead need.
+// (src/models/operators/batch_norm.h). A thread keeps four channels and goes over rows: more
+// channels would take the registers that rows ahead need.
 //   statistics  of each thread's rows about its first one, joined by Chan, Golub and LeVeque's
 //               formula (1979) in a block, then over blocks
 //   forward     (x - mean) * slope + bias + residual, rounded once; slope = weight * inverse

@@ -1,5 +1,5 @@
-// Synchronized batch norm between its collectives (src/models/operators/sync_statistics.h): statistics
-// of a member as doubles, and those of all members joined in rank order.
+// Synchronized batch norm between its collectives (src/models/operators/sync_statistics.h):
+// statistics of a member as doubles, and those of all members joined in rank order.
 #include "numbers.cuh"
 #include "sync_norm.cuh"
 
