@@ -90,12 +90,14 @@ std::optional<double> parse_number(std::string_view text) {
 }
 
 std::string format_number(double value) {
+  if (std::isnan(value)) return "nan";
   std::array<char, 40> buffer;
   const auto written = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
   return {buffer.data(), written.ptr};
 }
 
 std::string format_fixed(double value, int digits) {
+  if (std::isnan(value)) return "nan";
   std::array<char, 400> buffer;
   const auto written = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
                                      std::chars_format::fixed, digits);

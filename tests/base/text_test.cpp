@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "base/output/print.h"
 #include "base/quoting.h"
 
@@ -42,6 +44,10 @@ TEST(Numbers, ReadWholeTextOrNothing) {
 TEST(Numbers, FormatRoundTrips) {
   for (const double value : {0.1, 1.0 / 3, 1e-5, 3.0, -2.5e300})
     EXPECT_EQ(parse_number(format_number(value)), value);
+  for (const double nan : {std::nan(""), -std::nan("")}) {  // whose sign says nothing
+    EXPECT_EQ(format_number(nan), "nan");
+    EXPECT_EQ(format_fixed(nan, 2), "nan");
+  }
   EXPECT_EQ(format_number(3), "3");
 }
 

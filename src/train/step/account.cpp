@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/output/log.h"
+#include "base/text.h"
 #include "data/loader/bad_samples.h"
 #include "sources/sampler.h"
 #include "train/run_state.h"
@@ -30,9 +31,9 @@ void refuse_or_skip(const PolicySpec& policy, RunState& state, const StepTotals&
                   state.position.step + 1);
   if (policy.on_non_finite == OnNonFinite::stop)
     throw Error(Exit::non_finite,
-                fmt::format("{} (sum {:f}); a smaller optimizer.lr or train.clip may help; "
+                fmt::format("{} (sum {}); a smaller optimizer.lr or train.clip may help; "
                             "'policy.on_non_finite: skip' leaves such steps out",
-                            what, totals.loss_sum));
+                            what, format_fixed(totals.loss_sum, 6)));
   log::warning(what + "; the step is left out");
 }
 
