@@ -17,20 +17,22 @@ using torch::autograd::variable_list;
 
 /// The call, and which of its inputs torch knows: an input of torch's functions is defined.
 struct Call : torch::CustomClassHolder {
-  c10::intrusive_ptr<AutogradFunction> function;
+  c10::intrusive_ptr<MultiOutputFunction> function;
   std::vector<bool> given;
 };
 
 struct AnyFunction : torch::autograd::Function<AnyFunction> {
-  static at::Tensor forward(AutogradContext* context, at::TensorList given,
-                            const c10::intrusive_ptr<Call>& call) {
+  static variable_list forward(AutogradContext* context, at::TensorList given,
+                               const c10::intrusive_ptr<Call>& call) {
     context->saved_data["call"] = c10::IValue::make_capsule(call);
     std::vector<at::Tensor> inputs(call->given.size());
     auto next = given.begin();
     for (std::size_t i = 0; i < inputs.size(); ++i)
       if (call->given[i]) inputs[i] = *next++;
     FunctionContext own(*context, call->given);
-    return call->function->forward(own, inputs);
+    auto outputs = call->function->outputs(own, inputs);
+    context->set_materialize_grads(outputs.size() == 1);  // zeros for an output without a gradient
+    return outputs;
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
@@ -39,7 +41,7 @@ struct AnyFunction : torch::autograd::Function<AnyFunction> {
     const auto& function = *call.function;
     RECORD_FUNCTION_WITH_SCOPE(at::RecordScope::BACKWARD_FUNCTION,
                                c10::demangle(typeid(function).name()), {});
-    auto made = call.function->backward(FunctionContext(*context, call.given), gradients[0]);
+    auto made = call.function->gradients(FunctionContext(*context, call.given), gradients);
     variable_list result;
     for (std::size_t i = 0; i < call.given.size(); ++i)
       if (call.given[i]) result.push_back(std::move(made.at(i)));
@@ -64,8 +66,8 @@ bool FunctionContext::wants_gradient(std::size_t input) const {
   return own_.needs_input_grad(static_cast<std::size_t>(std::count(given_.begin(), before, true)));
 }
 
-at::Tensor apply_function(c10::intrusive_ptr<AutogradFunction> function,
-                          const std::vector<at::Tensor>& inputs) {
+std::vector<at::Tensor> apply_multi_output(c10::intrusive_ptr<MultiOutputFunction> function,
+                                           const std::vector<at::Tensor>& inputs) {
   const auto call = c10::make_intrusive<Call>();
   call->function = std::move(function);
   std::vector<at::Tensor> given;
@@ -74,6 +76,11 @@ at::Tensor apply_function(c10::intrusive_ptr<AutogradFunction> function,
     if (input.defined()) given.push_back(input);
   }
   return AnyFunction::apply(at::TensorList(given), call);
+}
+
+at::Tensor apply_function(c10::intrusive_ptr<AutogradFunction> function,
+                          const std::vector<at::Tensor>& inputs) {
+  return apply_multi_output(std::move(function), inputs).front();
 }
 
 }  // namespace ddptrain

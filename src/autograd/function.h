@@ -36,19 +36,43 @@ class FunctionContext {
   const std::vector<bool>& given_;  // of each input: whether it is defined
 };
 
-/// One call of a function; what it keeps besides tensors is in its members. Profiles have its
-/// backward pass under the name of its class.
-class AutogradFunction : public c10::intrusive_ptr_target {
+/// One call of a function with several outputs; what it keeps besides tensors is in its members.
+/// Profiles have its backward pass under the name of its class.
+class MultiOutputFunction : public c10::intrusive_ptr_target {
  public:
-  /// Without a graph. The inputs are those of apply().
-  virtual at::Tensor forward(FunctionContext& context, const std::vector<at::Tensor>& inputs) = 0;
-  /// From the gradient of the output to one for each input; undefined: none.
-  virtual std::vector<at::Tensor> backward(const FunctionContext& context,
-                                           const at::Tensor& gradient) = 0;
+  /// Without a graph. The inputs are those of apply_multi_output(); an input may be an output.
+  virtual std::vector<at::Tensor> outputs(FunctionContext& context,
+                                          const std::vector<at::Tensor>& inputs) = 0;
+  /// From the gradients of the outputs, undefined for one without, to one for each input;
+  /// undefined: none.
+  virtual std::vector<at::Tensor> gradients(const FunctionContext& context,
+                                            const std::vector<at::Tensor>& of_outputs) = 0;
 };
 
-/// The output of `function` for inputs, of which some may be undefined; autograd finds their
-/// gradients by its backward().
+/// The same of one output.
+class AutogradFunction : public MultiOutputFunction {
+ public:
+  virtual at::Tensor forward(FunctionContext& context, const std::vector<at::Tensor>& inputs) = 0;
+  virtual std::vector<at::Tensor> backward(const FunctionContext& context,
+                                           const at::Tensor& gradient) = 0;
+
+ private:
+  std::vector<at::Tensor> outputs(FunctionContext& context,
+                                  const std::vector<at::Tensor>& inputs) final {
+    return {forward(context, inputs)};
+  }
+  std::vector<at::Tensor> gradients(const FunctionContext& context,
+                                    const std::vector<at::Tensor>& of_outputs) final {
+    return backward(context, of_outputs.front());
+  }
+};
+
+/// The outputs of `function` for inputs, of which some may be undefined; autograd finds their
+/// gradients by gradients().
+std::vector<at::Tensor> apply_multi_output(c10::intrusive_ptr<MultiOutputFunction> function,
+                                           const std::vector<at::Tensor>& inputs);
+
+/// The output of a function with one.
 at::Tensor apply_function(c10::intrusive_ptr<AutogradFunction> function,
                           const std::vector<at::Tensor>& inputs);
 

@@ -14,6 +14,7 @@
 #define __device__
 #define __global__
 #define __shared__ static
+#define __launch_bounds__(...)
 
 namespace emulated {
 
@@ -51,6 +52,17 @@ inline std::barrier<>* all_of_block = nullptr;
 }  // namespace emulated
 
 inline void __syncthreads() { emulated::all_of_block->arrive_and_wait(); }
+
+/// All threads of a block call it; those of a warp exchange their numbers.
+template <class Number>
+Number __shfl_xor_sync(unsigned /*lanes*/, Number number, unsigned other) {
+  static Number given[1024];
+  given[threadIdx.x] = number;
+  __syncthreads();
+  const Number got = given[threadIdx.x ^ other];
+  __syncthreads();
+  return got;
+}
 
 namespace emulated {
 

@@ -257,9 +257,10 @@ TEST_P(Nvrtc, MakesCodeOfEveryKernel) {
   if (libraries.empty()) GTEST_SKIP() << "there is no libnvrtc here";
   const KernelCompiler compiler(libraries);
   const std::vector<std::string> types{"float", "double", "bfloat16", "half"};
-  for (const auto* text : {&add_relu_text(), &batch_norm_relu_text(), &dropout_text(),
-                           &norm_rows_text(), &normalize_images_text(), &optimizer_steps_text(),
-                           &sync_norm_text(), &vocabulary_rows_text()}) {
+  for (const auto* text :
+       {&add_relu_text(), &batch_norm_relu_text(), &column_sums_text(), &dropout_text(),
+        &max_pool_text(), &norm_rows_text(), &normalize_images_text(), &optimizer_steps_text(),
+        &residual_norm_text(), &sync_norm_text(), &vocabulary_rows_text()}) {
     const auto code = compiler.compile({.text = *text, .capability = GetParam()});
     const std::string name = text->name;
     EXPECT_EQ(code.substr(1, 3), "ELF");
@@ -276,6 +277,18 @@ TEST_P(Nvrtc, MakesCodeOfEveryKernel) {
           << code;
     }
   }
+}
+
+TEST(NvrtcOfARow, TakesItsThreadsAndFours) {
+  const auto libraries = nvrtc_libraries();
+  if (libraries.empty()) GTEST_SKIP() << "there is no libnvrtc here";
+  const KernelCompiler compiler(libraries);
+  KernelCode code{residual_norm_text(), "bfloat16", 90, {"LANES=256", "FOURS=2"}};
+  const auto wide = compiler.description(code);
+  EXPECT_THAT(wide, testing::HasSubstr("--define-macro=LANES=256 --define-macro=FOURS=2"));
+  EXPECT_EQ(compiler.compile(code).substr(1, 3), "ELF");
+  code.macros = {"LANES=32", "FOURS=2"};
+  EXPECT_NE(compiler.description(code), wide);
 }
 
 INSTANTIATE_TEST_SUITE_P(Architectures, Nvrtc, testing::Values(80, 90, 100),

@@ -44,6 +44,25 @@ class Triple final : public AutogradFunction {
   }
 };
 
+/// To the input itself, and twice it.
+class AndTwice final : public MultiOutputFunction {
+ public:
+  std::vector<at::Tensor> outputs(FunctionContext& /*context*/,
+                                  const std::vector<at::Tensor>& inputs) override {
+    return {inputs[0], inputs[0].mul(2)};
+  }
+
+  std::vector<at::Tensor> gradients(const FunctionContext& /*context*/,
+                                    const std::vector<at::Tensor>& of_outputs) override {
+    for (const auto& gradient : of_outputs) had.push_back(gradient.defined());
+    const auto twice = of_outputs[1].defined() ? of_outputs[1].mul(2) : at::Tensor();
+    if (!of_outputs[0].defined()) return {twice};
+    return {twice.defined() ? of_outputs[0].add(twice) : of_outputs[0]};
+  }
+
+  std::vector<bool> had;  // of each output: whether it had a gradient
+};
+
 at::Tensor numbers(const std::vector<double>& values, bool learns = true) {
   return at::tensor(values, at::kDouble).set_requires_grad(learns);
 }
@@ -66,6 +85,26 @@ TEST(AutogradFunction, TakesInputsThatAreUndefined) {
   output.backward(numbers({10, 100}, false));
   EXPECT_TRUE(a.grad().equal(numbers({10, 100}, false)));
   EXPECT_TRUE(c.grad().equal(numbers({10, 100}, false)));
+}
+
+TEST(MultiOutputFunction, AddsTheGradientsOfItsOutputs) {
+  const auto a = numbers({1, 2});
+  const auto outputs = apply_multi_output(c10::make_intrusive<AndTwice>(), {a});
+  EXPECT_TRUE(outputs[0].detach().equal(numbers({1, 2}, false)));
+  EXPECT_TRUE(outputs[1].detach().equal(numbers({2, 4}, false)));
+  outputs[0].mul(10).add(outputs[1]).sum().backward();
+  EXPECT_TRUE(a.grad().equal(numbers({12, 12}, false)));
+}
+
+TEST(MultiOutputFunction, HasNoGradientOfAnOutputThatNothingTook) {
+  for (const std::size_t taken : {0U, 1U}) {
+    const auto function = c10::make_intrusive<AndTwice>();
+    const auto a = numbers({1, 2});
+    apply_multi_output(function, {a})[taken].sum().backward();
+    EXPECT_EQ(function->had, (std::vector<bool>{taken == 0, taken == 1}));
+    const double each = taken == 0 ? 1 : 2;
+    EXPECT_TRUE(a.grad().equal(numbers({each, each}, false)));
+  }
 }
 
 TEST(AutogradFunction, SaysWhichGradientsAreOfUse) {

@@ -1,6 +1,9 @@
 // Layers with kernels of their own: batch norm, synchronized too and with what follows it; the bits
 // of dropout and of add_relu.
+#include <ATen/autocast_mode.h>
+#include <ATen/ops/layer_norm.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/randint.h>
 #include <ATen/ops/randn_like.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +12,9 @@
 #include "models/layers/norm.h"
 #include "models/nets.h"
 #include "models/operators/add_relu.h"
+#include "models/operators/biased_product.h"
+#include "models/operators/max_pool.h"
+#include "models/operators/residual_norm.h"
 
 namespace ddptrain::gpu {
 namespace {
@@ -190,6 +196,102 @@ TEST(SyncBatchNormReluOfADevice, OfOneMemberIsThatOfTheCpu) {
     for (std::size_t i = 0; i < near.size(); ++i)
       EXPECT_LE(relative_distance(far[i], near[i]), 1e-11) << "tensor " << i;
   }
+}
+
+/// The sum, what is normalized, and the gradients of all inputs, of which `branch` may be left out.
+std::vector<at::Tensor> residual_norm_on(c10::Device where, at::ScalarType type,
+                                         std::int64_t features, bool adds) {
+  const auto random = test::seeded(23);
+  const auto draw = [&](at::IntArrayRef sizes) {
+    return at::randn(sizes, random, at::kDouble).to(where, type).set_requires_grad(true);
+  };
+  const std::int64_t rows = 300;
+  const auto input = draw({3, rows, features}), weight = draw({features}), bias = draw({features});
+  const auto branch = draw({3, rows, features});
+  const auto [sum, normalized] =
+      residual_norm(input, adds ? branch : at::Tensor(), {weight, bias, 1e-5});
+  const auto value = sum.mul(draw({3, rows, features}).detach()).sum();
+  value.add(normalized.mul(draw({3, rows, features}).detach()).sum()).backward();
+  std::vector<at::Tensor> all{sum.detach(), normalized.detach(), input.grad(), weight.grad(),
+                              bias.grad()};
+  if (adds) all.push_back(branch.grad());
+  return all;
+}
+
+TEST(ResidualNormOfADevice, IsThatOfTheCpu) {
+  for (const std::int64_t features : {48, 768, 1600, 5000, 770})
+    for (const bool adds : {false, true})
+      for (const auto& [type, distance] : {Tolerance{at::kDouble, 1e-12}, {at::kFloat, 1e-5}}) {
+        const auto near = residual_norm_on(at::kCPU, at::kDouble, features, adds);
+        const auto far = residual_norm_on(device(), type, features, adds);
+        for (std::size_t i = 0; i < near.size(); ++i)
+          EXPECT_LE(relative_distance(far[i], near[i]), distance)
+              << "tensor " << i << " of " << type << " x " << features << adds;
+      }
+}
+
+// Half a unit in the last place of bf16 is 2^-9 of a number.
+TEST(ResidualNormOfADevice, UnderAutocastIsTheCpusRoundedOnce) {
+  const auto random = test::seeded(29);
+  const auto draw = [&](at::IntArrayRef sizes) { return at::randn(sizes, random, at::kFloat); };
+  const auto input = draw({900, 768}), branch = draw({900, 768}).to(at::kBFloat16),
+             weight = draw({768}), bias = draw({768});
+  const auto expected = at::layer_norm(input.add(branch).to(at::kDouble), {768},
+                                       weight.to(at::kDouble), bias.to(at::kDouble), 1e-5);
+  const auto far = [](const at::Tensor& tensor) { return tensor.to(device()); };
+  const auto kind = device().type();
+  at::autocast::set_autocast_enabled(kind, true);
+  const auto [sum, normalized] =
+      residual_norm(far(input), far(branch), {far(weight), far(bias), 1e-5});
+  const auto type = at::autocast::get_autocast_dtype(kind);
+  at::autocast::set_autocast_enabled(kind, false);
+  EXPECT_EQ(sum.scalar_type(), at::kFloat);
+  EXPECT_EQ(normalized.scalar_type(), type);
+  const auto apart = normalized.cpu().to(at::kDouble).sub(expected).abs();
+  const double share = type == at::kBFloat16 ? 0x1p-8 : 0x1p-11;
+  EXPECT_TRUE(apart.le(expected.abs().mul(share).add(1e-5)).all().item<bool>());
+}
+
+TEST(BiasedProductOfADevice, IsThatOfTheCpu) {
+  for (const std::int64_t outputs : {64, 200, 30})
+    for (const auto& [type, distance] : {Tolerance{at::kDouble, 1e-12}, {at::kFloat, 1e-5}}) {
+      const auto ran = [&](c10::Device where, at::ScalarType as) {
+        const auto random = test::seeded(37);
+        const auto draw = [&](at::IntArrayRef sizes) {
+          return at::randn(sizes, random, at::kDouble).to(where, as).set_requires_grad(true);
+        };
+        const auto input = draw({3000, 48}), weight = draw({48, outputs}), bias = draw({outputs});
+        const auto output = biased_product(input, weight, bias);
+        output.backward(draw({3000, outputs}).detach());
+        return std::vector{output.detach(), input.grad(), weight.grad(), bias.grad()};
+      };
+      const auto near = ran(at::kCPU, at::kDouble), far = ran(device(), type);
+      for (std::size_t i = 0; i < near.size(); ++i)
+        EXPECT_LE(relative_distance(far[i], near[i]), distance) << "tensor " << i << " of " << type;
+    }
+}
+
+// Whole numbers: sums have no rounding, and windows have several largest numbers.
+TEST(MaxPoolOfADevice, HasTheBitsOfTheCpu) {
+  for (const auto type : {at::kDouble, at::kFloat, at::kBFloat16, at::kHalf})
+    for (const std::int64_t channels : {64, 6})
+      for (const auto& window : {PoolWindow{3, 2, 1}, {2, 2, 0}, {2, 1, 0}, {3, 2, 0, true}}) {
+        const auto pooled = [&](c10::Device where) {
+          const auto random = test::seeded(31);
+          const auto draw = [&](at::IntArrayRef sizes) {
+            return at::randint(-4, 4, sizes, random, at::kFloat)
+                .to(where, type)
+                .contiguous(at::MemoryFormat::ChannelsLast);
+          };
+          const auto input = draw({5, channels, 17, 22}).set_requires_grad(true);
+          const auto output = max_pool(input, window);
+          output.backward(draw(output.sizes()));
+          return std::vector{output.detach().cpu(), input.grad().cpu()};
+        };
+        const auto near = pooled(at::kCPU), far = pooled(device());
+        for (std::size_t i = 0; i < near.size(); ++i)
+          EXPECT_TRUE(far[i].equal(near[i])) << "tensor " << i << " of " << type << channels;
+      }
 }
 
 }  // namespace

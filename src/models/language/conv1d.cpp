@@ -5,6 +5,8 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 
+#include "models/operators/biased_product.h"
+
 namespace ddptrain {
 namespace {
 
@@ -19,7 +21,7 @@ at::Tensor product_in_tiles(const at::Tensor& input, const at::Tensor& weight,
   const auto rows = input.size(0), outputs = weight.size(1);
   const auto more_rows = short_of_tiles(rows), more_outputs = short_of_tiles(outputs);
   if (!input.is_cpu() || (more_rows == 0 && more_outputs == 0))
-    return at::addmm(bias, input, weight);
+    return biased_product(input, weight, bias);
   const auto filled = more_rows > 0 ? at::constant_pad_nd(input, {0, 0, 0, more_rows}) : input;
   if (more_outputs == 0) return at::addmm(bias, filled, weight).narrow(0, 0, rows);
   return at::addmm(at::constant_pad_nd(bias, {0, more_outputs}), filled,

@@ -75,8 +75,10 @@ Gpt2Block::Gpt2Block(const Gpt2BlockShape& shape)
       mlp_(make<Gpt2Mlp>("mlp", shape)) {}
 
 at::Tensor Gpt2Block::read(const at::Tensor& input, const Documents& documents, const Pass& pass) {
-  const auto x = attn_->attend(ln_1_->forward(input, pass), documents, pass).add(input);
-  return mlp_->forward(ln_2_->forward(x, pass), pass).add(x);
+  const auto first = ln_1_->of_sum(input, {});
+  const auto attended = attn_->attend(first.normalized, documents, pass);
+  const auto second = ln_2_->of_sum(first.sum, attended);
+  return mlp_->forward(second.normalized, pass).add(second.sum);
 }
 
 at::Tensor Gpt2Block::forward(const at::Tensor& input, const Pass& pass) {

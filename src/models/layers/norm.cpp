@@ -115,4 +115,8 @@ at::Tensor LayerNorm::forward(const at::Tensor& input, const Pass&) {
   return at::layer_norm(input, weight_.sizes(), weight_, bias_, eps_);
 }
 
+ResidualNorm LayerNorm::of_sum(const at::Tensor& input, const at::Tensor& branch) const {
+  return residual_norm(input, branch, {weight_, bias_, eps_});
+}
+
 }  // namespace ddptrain

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "models/module.h"
 #include "models/operators/batch_norm.h"
+#include "models/operators/residual_norm.h"
 #include "models/running_statistics.h"
 
 namespace ddptrain {
@@ -67,6 +68,8 @@ class LayerNorm final : public Module {
  public:
   explicit LayerNorm(std::int64_t features, double eps = 1e-5);
   at::Tensor forward(const at::Tensor& input, const Pass& pass) override;
+  /// input + branch and its norm, for products alone (operators/residual_norm.h).
+  ResidualNorm of_sum(const at::Tensor& input, const at::Tensor& branch) const;
   bool is_norm() const override { return true; }
 
  private:

@@ -4,7 +4,6 @@
 #include <ATen/ops/avg_pool2d.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/conv2d.h>
-#include <ATen/ops/max_pool2d.h>
 #include <ATen/ops/tensor.h>
 
 #include <limits>
@@ -14,7 +13,7 @@
 namespace ddptrain {
 
 at::Tensor MaxPool::forward(const at::Tensor& input, const Pass&) {
-  return at::max_pool2d(input, window_.kernel, window_.stride, window_.padding, 1, window_.ceil);
+  return max_pool(input, window_);
 }
 
 at::Tensor AveragePool::forward(const at::Tensor& input, const Pass&) {
@@ -28,7 +27,7 @@ at::Tensor MaxBlurPool::forward(const at::Tensor& input, const Pass&) {
                          ? input
                          : at::constant_pad_nd(input, {0, odd_width, 0, odd_height},
                                                -std::numeric_limits<double>::infinity());
-  const auto maxima = at::max_pool2d(whole, 2, 1);
+  const auto maxima = max_pool(whole, {.kernel = 2, .stride = 1});
   if (blur_.defined() && blur_.size(0) != channels) blur_.reset();
   keep_constant(blur_, maxima, [channels] {
     const auto line = at::tensor({0.25, 0.5, 0.25}, at::kDouble);

@@ -2,16 +2,9 @@
 #pragma once
 
 #include "models/module.h"
+#include "models/operators/max_pool.h"
 
 namespace ddptrain {
-
-/// Square windows. `ceil`: a window may stick out at the end, so that ceil(n / stride) are left.
-struct PoolWindow {
-  std::int64_t kernel = 2;
-  std::int64_t stride = 2;
-  std::int64_t padding = 0;
-  bool ceil = false;
-};
 
 class MaxPool final : public Module {
  public:

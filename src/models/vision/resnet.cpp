@@ -3,7 +3,6 @@
 // (Zagoruyko and Komodakis 2016) and ResNeXt (Xie et al. 2017). Names, order and first weights are
 // torchvision's.
 #include <ATen/ops/adaptive_avg_pool2d.h>
-#include <ATen/ops/max_pool2d.h>
 #include <fmt/format.h>
 
 #include <array>
@@ -122,7 +121,7 @@ void ResNet::initialize_weights(bool zero_residual, const at::Generator& generat
 
 at::Tensor ResNet::forward(const at::Tensor& input, const Pass& pass) {
   auto x = bn1_->forward_relu(conv1_->forward(input, pass), {}, pass);
-  x = at::max_pool2d(x, 3, 2, 1);
+  x = max_pool(x, {.kernel = 3, .stride = 2, .padding = 1});
   for (auto* layer : layers_) x = layer->forward(x, pass);
   return fc_->forward(at::adaptive_avg_pool2d(x, {1, 1}).flatten(1), pass);
 }

@@ -51,9 +51,11 @@ at::Tensor EncoderBlock::compute(const at::Tensor& input, const Pass& pass) {
   const auto scaled = [](const at::Tensor& added, const at::Tensor& scale) {
     return scale.defined() ? added.mul(scale) : added;
   };
-  const auto attended = self_attention_->forward(ln_1_->forward(input, pass), pass);
-  const auto x = scaled(dropout_->forward(attended, pass), layer_scale_1_).add(input);
-  return x.add(scaled(mlp_->forward(ln_2_->forward(x, pass), pass), layer_scale_2_));
+  const auto first = ln_1_->of_sum(input, {});
+  const auto attended = self_attention_->forward(first.normalized, pass);
+  const auto second =
+      ln_2_->of_sum(first.sum, scaled(dropout_->forward(attended, pass), layer_scale_1_));
+  return second.sum.add(scaled(mlp_->forward(second.normalized, pass), layer_scale_2_));
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ class Sgd final : public Stateful {
     const bool moving = options_.momentum > 0;
     at::_fused_sgd_(u.parameters, u.gradients, moving ? u.state[0] : std::vector<at::Tensor>{},
                     decay, moving ? u.momentum.value_or(options_.momentum) : 0, rate,
-                    options_.dampening, options_.nesterov, options_.maximize, u.step == 1,
+                    options_.dampening, options_.nesterov, options_.maximize, moving && u.step == 1,
                     /*grad_scale=*/{}, found_inf(u));
   }
   bool heeds_refusal() const override { return true; }

@@ -3,10 +3,13 @@
 #include <string_view>
 
 #include "accelerator/cuda/kernels/batch_norm_relu.cuh"
+#include "accelerator/cuda/kernels/column_sums.cuh"
 #include "accelerator/cuda/kernels/dropout.cuh"
+#include "accelerator/cuda/kernels/max_pool.cuh"
 #include "accelerator/cuda/kernels/norm_rows.cuh"
 #include "accelerator/cuda/kernels/normalize_images.cuh"
 #include "accelerator/cuda/kernels/optimizer_tensors.cuh"
+#include "accelerator/cuda/kernels/residual_norm.cuh"
 #include "accelerator/cuda/kernels/sync_norm.cuh"
 #include "accelerator/cuda/kernels/vocabulary_rows.cuh"
 #include "cuda_stand_in/runtime/runtime.h"
@@ -51,6 +54,19 @@ void add_relu(OurLaunch& l) {
   l.read(l.pointer(0), bytes);
   l.read(l.pointer(1), bytes);
   l.write(l.pointer(0), bytes);
+}
+
+void column_sums(OurLaunch& l) {
+  const auto& a = l.argument<ColumnArguments>(2);
+  const auto columns = static_cast<std::size_t>(a.columns);
+  l.read(l.pointer(0), static_cast<std::size_t>(a.rows) * columns * l.number);
+  l.write(l.pointer(1), l.blocks * columns * wide(l.number));
+}
+
+void column_totals(OurLaunch& l) {
+  const auto columns = static_cast<std::size_t>(l.argument<ColumnArguments>(3).columns);
+  l.read(l.pointer(0), static_cast<std::size_t>(l.argument<int>(1)) * columns * wide(l.number));
+  l.write(l.pointer(2), columns * l.number);
 }
 
 void dropout(OurLaunch& l) {
@@ -176,6 +192,67 @@ void sgd_step(OurLaunch& l) {
   for (const auto* number : {a.rate, a.momentum, a.refused}) l.read(number, kFloat);
 }
 
+/// Numbers of the images before pooling and after it.
+std::pair<std::size_t, std::size_t> pooled_numbers(const MaxPoolArguments& a) {
+  const auto lines = static_cast<std::size_t>(a.rows) * static_cast<std::size_t>(a.channels);
+  return {lines * static_cast<std::size_t>(a.height) * static_cast<std::size_t>(a.width),
+          lines * static_cast<std::size_t>(a.out_height) * static_cast<std::size_t>(a.out_width)};
+}
+
+void max_pool_forward(OurLaunch& l) {
+  const auto [before, after] = pooled_numbers(l.argument<MaxPoolArguments>(3));
+  l.read(l.pointer(0), before * l.number);
+  l.write(l.pointer(1), after * l.number);
+  l.write(l.pointer(2), after);
+}
+
+void max_pool_backward(OurLaunch& l) {
+  const auto [before, after] = pooled_numbers(l.argument<MaxPoolArguments>(3));
+  l.read(l.pointer(0), after * l.number);
+  l.read(l.pointer(1), after);
+  l.write(l.pointer(2), before * l.number);
+}
+
+/// Of the stream of sums, of the kernel's type, of a number a row, of one a feature.
+struct ResidualBytes {
+  explicit ResidualBytes(const OurLaunch& l, int arguments) {
+    const auto& a = l.argument<ResidualArguments>(arguments);
+    const auto all = static_cast<std::size_t>(a.rows) * static_cast<std::size_t>(a.features);
+    stream = all * wide(l.number);
+    narrow = all * l.number;
+    rows = static_cast<std::size_t>(a.rows) * wide(l.number);
+    plane = static_cast<std::size_t>(a.features) * wide(l.number);
+  }
+  std::size_t stream, narrow, rows, plane;
+};
+
+void residual_norm_forward(OurLaunch& l) {
+  const ResidualBytes b(l, 8);
+  l.read(l.pointer(0), b.stream);
+  l.read(l.pointer(1), b.narrow);
+  for (const int plane : {2, 3}) l.read(l.pointer(plane), b.plane);
+  l.write(l.pointer(4), b.stream);
+  l.write(l.pointer(5), b.narrow);
+  for (const int number : {6, 7}) l.write(l.pointer(number), b.rows);
+}
+
+void residual_norm_backward(OurLaunch& l) {
+  const ResidualBytes b(l, 9);
+  l.read(l.pointer(0), b.narrow);
+  for (const int stream : {1, 2}) l.read(l.pointer(stream), b.stream);
+  for (const int number : {3, 4}) l.read(l.pointer(number), b.rows);
+  l.read(l.pointer(5), b.plane);
+  l.write(l.pointer(6), b.stream);
+  l.write(l.pointer(7), b.narrow);
+  l.write(l.pointer(8), std::size_t{l.blocks} * 2 * b.plane);
+}
+
+void residual_norm_totals(OurLaunch& l) {
+  const ResidualBytes b(l, 4);
+  l.read(l.pointer(0), static_cast<std::size_t>(l.argument<int>(1)) * 2 * b.plane);
+  for (const int plane : {2, 3}) l.write(l.pointer(plane), b.plane);
+}
+
 void sync_norm_pack(OurLaunch& l) {
   const auto channels = static_cast<std::size_t>(l.argument<int>(3));
   l.read(l.pointer(0), channels * l.number);
@@ -221,9 +298,13 @@ using Finder = void (*)(OurLaunch&);
 const std::map<std::string_view, Finder>& finders() {
   static const std::map<std::string_view, Finder> all{
       {"add_relu", add_relu},
+      {"column_sums", column_sums},
+      {"column_totals", column_totals},
       {"dropout", dropout},
       {"normalize_images", normalize_images},
       {"batch_norm_relu", batch_norm_relu},
+      {"max_pool_forward", max_pool_forward},
+      {"max_pool_backward", max_pool_backward},
       {"norm_rows_sums", rows_sums},
       {"norm_rows_statistics", rows_statistics},
       {"norm_rows_forward", rows_forward},
@@ -232,6 +313,9 @@ const std::map<std::string_view, Finder>& finders() {
       {"norm_rows_backward", rows_backward},
       {"adam_step", adam_step},
       {"sgd_step", sgd_step},
+      {"residual_norm_forward", residual_norm_forward},
+      {"residual_norm_backward", residual_norm_backward},
+      {"residual_norm_totals", residual_norm_totals},
       {"sync_norm_pack", sync_norm_pack},
       {"sync_norm_join", sync_norm_join},
       {"vocabulary_values", vocabulary_values},

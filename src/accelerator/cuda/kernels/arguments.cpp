@@ -123,16 +123,43 @@ RowsArguments rows_arguments(const at::Tensor& input, bool relu, double eps) {
   return a;
 }
 
+std::optional<RowThreads> row_threads(std::int64_t features) {
+  constexpr std::int64_t kWarp = 32, kMostFours = 8;
+  if (features <= 0 || features % 4 != 0) return std::nullopt;
+  for (std::int64_t lanes = kWarp; lanes <= kResidualThreads; lanes *= 2) {
+    const auto fours = (features / 4 + lanes - 1) / lanes;
+    if (fours <= kMostFours) return RowThreads{static_cast<int>(lanes), static_cast<int>(fours)};
+  }
+  return std::nullopt;
+}
+
+bool max_pool_takes(const at::Tensor& input, std::int64_t kernel) {
+  return at::isFloatingType(input.scalar_type()) && input.dim() == 4 && input.numel() > 0 &&
+         input.is_contiguous(at::MemoryFormat::ChannelsLast) && input.size(1) % 4 == 0 &&
+         kernel * kernel < 256 && reads_fours(input);
+}
+
+MaxPoolArguments max_pool_arguments(const at::Tensor& input, const at::Tensor& output,
+                                    std::int64_t kernel, std::int64_t stride,
+                                    std::int64_t padding) {
+  const auto number = [](std::int64_t size) { return static_cast<int>(size); };
+  return {input.size(0),         number(input.size(2)),  number(input.size(3)),
+          number(input.size(1)), number(output.size(2)), number(output.size(3)),
+          number(kernel),        number(stride),         number(padding)};
+}
+
+bool column_sums_take(const at::Tensor& rows) {
+  return rows.dim() == 2 && rows.numel() > 0 && rows.is_contiguous() && rows.size(1) % 4 == 0 &&
+         reads_fours(rows);
+}
+
 bool add_relu_takes(const at::Tensor& residual, const at::Tensor& input) {
   return at::isFloatingType(residual.scalar_type()) &&
          residual.scalar_type() == input.scalar_type() && residual.sizes() == input.sizes() &&
          residual.strides() == input.strides() && residual.is_non_overlapping_and_dense();
 }
 
-bool vocabulary_rows_take(const at::Tensor& scores) {
-  return scores.dim() == 2 && scores.numel() > 0 && scores.is_contiguous() &&
-         scores.size(1) % 4 == 0 && reads_fours(scores);
-}
+bool vocabulary_rows_take(const at::Tensor& scores) { return column_sums_take(scores); }
 
 bool reads_fours(const at::Tensor& tensor) {
   return reinterpret_cast<std::uintptr_t>(tensor.const_data_ptr()) % 16 == 0;

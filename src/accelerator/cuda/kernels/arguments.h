@@ -3,13 +3,17 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <optional>
 #include <vector>
 
 #include "accelerator/cuda/kernels/batch_norm_relu.cuh"
+#include "accelerator/cuda/kernels/column_sums.cuh"
 #include "accelerator/cuda/kernels/dropout.cuh"
+#include "accelerator/cuda/kernels/max_pool.cuh"
 #include "accelerator/cuda/kernels/norm_rows.cuh"
 #include "accelerator/cuda/kernels/normalize_images.cuh"
 #include "accelerator/cuda/kernels/optimizer_tensors.cuh"
+#include "accelerator/cuda/kernels/residual_norm.cuh"
 #include "accelerator/cuda/kernels/sync_norm.cuh"
 #include "accelerator/cuda/kernels/vocabulary_rows.cuh"
 
@@ -41,6 +45,28 @@ bool norm_rows_take(const at::Tensor& input);
 
 /// For an input that they take.
 RowsArguments rows_arguments(const at::Tensor& input, bool relu, double eps);
+
+/// How a row of features lies on threads of residual_norm.cu, which is compiled for it: `lanes`
+/// threads take a row, each `fours` fours of features.
+struct RowThreads {
+  int lanes, fours;
+};
+
+/// None where the kernels of residual_norm.cu do not take so many features: 4 to 8,192, a multiple
+/// of 4.
+std::optional<RowThreads> row_threads(std::int64_t features);
+
+/// Whether the kernels of max_pool.cu take an input: floating point, channels last, a multiple of 4
+/// of them, and windows of at most 255 places.
+bool max_pool_takes(const at::Tensor& input, std::int64_t kernel);
+
+/// For an input that they take, and the output of its size.
+MaxPoolArguments max_pool_arguments(const at::Tensor& input, const at::Tensor& output,
+                                    std::int64_t kernel, std::int64_t stride, std::int64_t padding);
+
+/// Whether the kernels of column_sums.cu take rows: [rows, columns] with values as they lie in
+/// memory, each row where fours can be read.
+bool column_sums_take(const at::Tensor& rows);
 
 /// Whether the kernel add_relu takes them: one floating-point type, one shape, one order of memory.
 bool add_relu_takes(const at::Tensor& residual, const at::Tensor& input);

@@ -4,9 +4,6 @@
 #include "batch_norm_relu.cuh"
 #include "numbers.cuh"
 
-__device__ inline float square_root(float x) { return sqrtf(x); }
-__device__ inline double square_root(double x) { return sqrt(x); }
-
 template <class Wide>
 struct OfChannel {
   Wide mean, slope, bias;

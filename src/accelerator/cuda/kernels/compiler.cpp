@@ -119,6 +119,7 @@ std::vector<std::string> KernelCompiler::options(const KernelCode& code) const {
       "--std=c++17", "--fmad=false"};
   if (!code.type.empty())
     all.insert(all.end(), {"--define-macro=ONLY_ONE", "--define-macro=ONLY_" + code.type});
+  for (const auto& macro : code.macros) all.push_back("--define-macro=" + macro);
   return all;
 }
 

@@ -15,6 +15,7 @@ struct KernelCode {
   const KernelText& text;
   std::string type = {};  // empty: all
   int capability = 0;
+  std::vector<std::string> macros = {};  // "LANES=32": those that the text has, else its own
 };
 
 class KernelCompiler {

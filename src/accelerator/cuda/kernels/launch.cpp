@@ -49,7 +49,7 @@ class Loaded {
  public:
   cudaKernel_t kernel(const KernelName& name, int capability) {
     const std::lock_guard lock(mutex_);
-    auto& kernel = kernels_[{capability, name.name}];
+    auto& kernel = kernels_[{capability, name.name, name.macros}];
     if (kernel == nullptr)
       C10_CUDA_CHECK(cudaLibraryGetKernel(&kernel, library(name, capability), name.name.c_str()));
     return kernel;
@@ -57,10 +57,10 @@ class Loaded {
 
  private:
   cudaLibrary_t library(const KernelName& name, int capability) {
-    auto& library = libraries_[{capability, name.text.name, name.type}];
+    auto& library = libraries_[{capability, name.text.name, name.type, name.macros}];
     if (library == nullptr) {
       static const KernelCompiler compiler(nvrtc_libraries());
-      const KernelCode wanted{name.text, name.type, capability};
+      const KernelCode wanted{name.text, name.type, capability, name.macros};
       const auto compile = [&] { return compiler.compile(wanted); };
       const auto code = code_cache ? code_cache(compiler.description(wanted), compile) : compile();
       C10_CUDA_CHECK(
@@ -70,8 +70,9 @@ class Loaded {
   }
 
   std::mutex mutex_;
-  std::map<std::tuple<int, std::string, std::string>, cudaLibrary_t> libraries_;
-  std::map<std::pair<int, std::string>, cudaKernel_t> kernels_;
+  using Macros = std::vector<std::string>;
+  std::map<std::tuple<int, std::string, std::string, Macros>, cudaLibrary_t> libraries_;
+  std::map<std::tuple<int, std::string, Macros>, cudaKernel_t> kernels_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "accelerator/cuda/kernels/text.h"
 
@@ -14,6 +15,7 @@ struct KernelName {
   const KernelText& text;
   std::string type;  // "float": kernel_type()
   std::string name;
+  std::vector<std::string> macros = {};  // KernelCode's
 };
 
 constexpr int kBlockThreads = 256;

@@ -63,6 +63,9 @@ __device__ inline float widen(Half x) {
 inline float widen(Half x) { return emulated::half_to_float(x.bits); }
 #endif
 
+__device__ inline float square_root(float x) { return sqrtf(x); }
+__device__ inline double square_root(double x) { return sqrt(x); }
+
 // Rounded to nearest, ties to even.
 __device__ inline void narrow(float x, float& to) { to = x; }
 __device__ inline void narrow(float x, double& to) { to = x; }

@@ -16,10 +16,13 @@ struct KernelText {
 
 const KernelText& add_relu_text();
 const KernelText& batch_norm_relu_text();
+const KernelText& column_sums_text();
 const KernelText& dropout_text();
+const KernelText& max_pool_text();
 const KernelText& norm_rows_text();
 const KernelText& normalize_images_text();
 const KernelText& optimizer_steps_text();
+const KernelText& residual_norm_text();
 const KernelText& sync_norm_text();
 const KernelText& vocabulary_rows_text();
 
