@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -134,6 +135,20 @@ bool is_started_by_srun(const Variables& v) {
   return v.has("SLURM_STEP_ID") && v.has("SLURM_PROCID") && !(step && *step >= kFirstSpecialStep);
 }
 
+/// Of "2", "a100:2" or "a100:1,v100:1".
+int gpus_of_task(std::string_view given) {
+  int all = 0;
+  while (!given.empty()) {
+    const auto end = std::min(given.find(','), given.size());
+    const auto part = given.substr(0, end);
+    const auto number = parse_integer(part.substr(part.rfind(':') + 1));
+    if (!number) return 0;
+    all += static_cast<int>(*number);
+    given.remove_prefix(std::min(end + 1, given.size()));
+  }
+  return all;
+}
+
 Topology from_slurm(const Variables& v) {
   Topology topology;
   topology.rank = v.number("SLURM_PROCID");
@@ -154,6 +169,7 @@ Topology from_slurm(const Variables& v) {
   const auto port = 15000 + static_cast<int>((std::int64_t{job} * 7 + step) % 10000);
   set_meeting_point(topology, v, hosts.empty() ? "" : hosts[0], port);
   topology.run_id = fmt::format("{}.{}.{}", job, step, v.text("SLURM_RESTART_COUNT"));
+  topology.gpus_of_rank = gpus_of_task(v.text("SLURM_GPUS_PER_TASK"));
   return checked(topology, v);
 }
 

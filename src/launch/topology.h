@@ -34,6 +34,8 @@ struct Topology {
   /// One process per node was started, which starts the ranks of its node: `rank` and `world` count
   /// nodes, `local_world` is the ranks of each node, 0 where its devices decide.
   bool is_node = false;
+  /// GPUs that the launcher gave to each rank alone; 0: it does not say.
+  int gpus_of_rank = 0;
   /// Where this rank leaves signs of life for the ranks of its world; null: nowhere.
   const Heartbeats* beats = nullptr;
   /// What the ranks of this machine share where they are all; null: nothing.

@@ -89,14 +89,19 @@ void require_gpu(std::int64_t id, int gpus, const Recipe& recipe, const Topology
                           outer.joined() ? "" : way_out(recipe.batch, gpus)));
 }
 
-/// By local rank or replica. Ranks that another launcher started may each see one GPU, its own,
-/// which has the number 0 for all of them (Slurm's --gpus-per-task).
+/// Ranks that another launcher started may each see their own GPUs alone, whose numbers begin at 0
+/// for all of them (Slurm's --gpus-per-task).
+bool sees_its_own(const Topology& outer, int gpus) {
+  return outer.joined() && !outer.is_node && gpus > 0 && (gpus == 1 || gpus == outer.gpus_of_rank);
+}
+
+/// By local rank or replica.
 std::vector<std::int64_t> choose_gpus(const Recipe& recipe, const Topology& outer,
                                       std::int64_t wanted, int gpus) {
   const auto& written = recipe.parallel.devices.ids;
   auto ids = written;
-  const bool one_each = outer.joined() && !outer.is_node && gpus == 1 && ids.empty();
-  for (std::int64_t i = 0; written.empty() && i < wanted; ++i) ids.push_back(one_each ? 0 : i);
+  const bool own = sees_its_own(outer, gpus);
+  for (std::int64_t i = 0; written.empty() && i < wanted; ++i) ids.push_back(own ? 0 : i);
   if (std::ssize(ids) < wanted)
     throw Error(Exit::recipe, Option{"parallel.devices"},
                 "it names " + plural(std::ssize(ids), "GPU") + ", and " + plural(wanted, "rank") +
@@ -183,6 +188,9 @@ Placement place(const Recipe& recipe, const Topology& outer) {
   if (wanted == DeviceKind::automatic && !machine.why_none.empty() && outer.rank == 0)
     log::warning("parallel.device auto is the CPU here: the driver shows a GPU, but " +
                  machine.why_none);
+  if (outer.rank == 0 && machine.gpus > 1 && sees_its_own(outer, machine.gpus))
+    log::warning(fmt::format("each rank was given {} and uses one; '--gpus-per-task=1' would do",
+                             plural(machine.gpus, "GPU")));
   return place(recipe, outer, machine);
 }
 

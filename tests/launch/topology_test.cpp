@@ -115,6 +115,16 @@ TEST(Topology, OfASlurmStepComesFromItsTasks) {
   EXPECT_LT(topology.port, 25000);
 }
 
+TEST(Topology, OfSlurmKnowsHowManyGpusATaskWasGiven) {
+  EXPECT_EQ(topology_of(slurm).gpus_of_rank, 0);
+  for (const auto& [given, count] : std::map<std::string, int>{
+           {"2", 2}, {"a100:4", 4}, {"a100:1,v100:1", 2}, {"some", 0}, {"", 0}}) {
+    auto variables = slurm;
+    variables["SLURM_GPUS_PER_TASK"] = given;
+    EXPECT_EQ(topology_of(variables).gpus_of_rank, count) << given;
+  }
+}
+
 /// What Slurm sets in the script of sbatch and the shell of salloc, on one node.
 Variables of_a_script() {
   auto variables = slurm;

@@ -208,6 +208,16 @@ TEST(Placement, TakesTheOneGpuThatEachTaskSees) {
   EXPECT_EQ(found.id(5), 0);
 }
 
+// --gpus-per-task=2: each sees two, its own.
+TEST(Placement, TakesTheFirstOfTheGpusThatEachTaskWasGiven) {
+  auto outer = launcher_of(8, 4);
+  outer.local_rank = 3;
+  outer.gpus_of_rank = 2;
+  EXPECT_EQ(place(recipe_of(Mode::ddp), outer, {.gpus = 2, .cores = 64}).id(3), 0);
+  // Without a binding each sees all of its node's.
+  EXPECT_EQ(place(recipe_of(Mode::ddp), outer, {.gpus = 8, .cores = 64}).id(3), 3);
+}
+
 TEST(Placement, RefusesFewerListedGpusThanRanks) {
   auto recipe = recipe_of(Mode::ddp);
   recipe.parallel.devices.ids = {0, 1};
