@@ -5,8 +5,8 @@
 
 #include "base/output/log.h"
 #include "on_device/graph_runs.h"
-#include "train/step/decision.h"
-#include "train/step/graph_work.h"
+#include "train/graph/graph_work.h"
+#include "train/update/decision.h"
 
 namespace ddptrain {
 namespace {

@@ -1,13 +1,13 @@
 // Steps whose passes a device repeats by itself give the bits of steps that the host makes one by
 // one.
-#include "train/step/graph_work.h"
-#include "train/step/decision.h"
+#include "train/graph/graph_work.h"
+#include "train/update/decision.h"
 
 #include <gmock/gmock.h>
 
 #include "on_device/graph_runs.h"
 #include "optim/loss_scale.h"
-#include "train/step/decision.h"
+#include "train/update/decision.h"
 
 namespace ddptrain {
 namespace {

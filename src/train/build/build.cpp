@@ -37,9 +37,9 @@
 #include "train/build/shapes.h"
 #include "train/build/splits.h"
 #include "train/stages.h"
-#include "train/step/sharded_optimizer.h"
 #include "train/step/swa.h"
 #include "train/training.h"
+#include "train/update/sharded_optimizer.h"
 
 namespace ddptrain {
 namespace {

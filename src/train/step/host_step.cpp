@@ -10,14 +10,14 @@
 #include "optim/ema.h"
 #include "optim/optimizer.h"
 #include "train/stages.h"
-#include "train/step/group_norms.h"
 #include "train/step/kept_buffers.h"
 #include "train/step/micro_batches.h"
-#include "train/step/scale_and_clip.h"
-#include "train/step/sharded_optimizer.h"
 #include "train/step/shown_gradients.h"
 #include "train/step/swa.h"
 #include "train/training.h"
+#include "train/update/group_norms.h"
+#include "train/update/scale_and_clip.h"
+#include "train/update/sharded_optimizer.h"
 
 namespace ddptrain {
 namespace {

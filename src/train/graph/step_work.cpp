@@ -1,4 +1,4 @@
-#include "train/step/step_work.h"
+#include "train/graph/step_work.h"
 
 #include <ATen/ops/cat.h>
 #include <ATen/ops/zeros.h>
@@ -10,11 +10,11 @@
 #include "launch/failure.h"
 #include "optim/ema.h"
 #include "optim/step_capture.h"
-#include "train/step/decision.h"
-#include "train/step/group_norms.h"
-#include "train/step/scale_and_clip.h"
-#include "train/step/sharded_optimizer.h"
 #include "train/training.h"
+#include "train/update/decision.h"
+#include "train/update/group_norms.h"
+#include "train/update/scale_and_clip.h"
+#include "train/update/sharded_optimizer.h"
 
 namespace ddptrain {
 

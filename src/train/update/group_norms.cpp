@@ -1,4 +1,4 @@
-#include "train/step/group_norms.h"
+#include "train/update/group_norms.h"
 
 #include <ATen/ops/full.h>
 #include <ATen/ops/stack.h>

@@ -1,4 +1,4 @@
-#include "train/step/decision.h"
+#include "train/update/decision.h"
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/_amp_update_scale.h>

@@ -1,4 +1,4 @@
-#include "train/step/scale_and_clip.h"
+#include "train/update/scale_and_clip.h"
 
 #include <ATen/ops/_foreach_mul.h>
 
@@ -9,8 +9,8 @@
 #include "distributed/engine.h"
 #include "optim/clip.h"
 #include "optim/scaling.h"
-#include "train/step/sharded_optimizer.h"
 #include "train/training.h"
+#include "train/update/sharded_optimizer.h"
 
 namespace ddptrain {
 namespace {

@@ -1,4 +1,4 @@
-#include "train/step/graph_shapes.h"
+#include "train/graph/graph_shapes.h"
 
 #include <algorithm>
 

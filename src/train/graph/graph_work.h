@@ -20,8 +20,8 @@
 #include "accelerator/graph.h"
 #include "data/batch.h"
 #include "distributed/engine.h"
-#include "train/step/graph_shapes.h"
-#include "train/step/step_work.h"
+#include "train/graph/graph_shapes.h"
+#include "train/graph/step_work.h"
 
 namespace ddptrain {
 

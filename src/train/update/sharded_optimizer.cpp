@@ -1,4 +1,4 @@
-#include "train/step/sharded_optimizer.h"
+#include "train/update/sharded_optimizer.h"
 
 #include <ATen/ops/scalar_tensor.h>
 

@@ -1,5 +1,5 @@
 // Which steps are worth a graph.
-#include "train/step/graph_shapes.h"
+#include "train/graph/graph_shapes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "train/step/graph_work.h"
+#include "train/graph/graph_work.h"
 
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros.h>
