@@ -8,8 +8,8 @@
 #include "base/output/table_text.h"
 #include "base/output/terminal.h"
 #include "cli/runs/run_row.h"
+#include "cli/runs/running.h"
 #include "cli/verb.h"
-#include "runs/running.h"
 
 namespace ddptrain {
 namespace {

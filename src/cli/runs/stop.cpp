@@ -10,13 +10,13 @@
 #include "base/output/log.h"
 #include "base/output/print.h"
 #include "base/text.h"
+#include "cli/runs/running.h"
 #include "cli/verb.h"
 #include "launch/signals.h"
 #include "recipe/run_folders.h"
 #include "runs/run_folder.h"
 #include "runs/run_list.h"
 #include "runs/run_record.h"
-#include "runs/running.h"
 
 namespace ddptrain {
 namespace {

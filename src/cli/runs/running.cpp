@@ -1,4 +1,4 @@
-#include "runs/running.h"
+#include "cli/runs/running.h"
 
 #include <cstdio>
 #include <filesystem>
