@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/output/table_text.h"
 #include "report/html.h"
+#include "report/svg.h"
 
 namespace ddptrain {
 namespace {
@@ -24,12 +25,6 @@ double rounded(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.6g", value);
   return std::strtod(text, nullptr);
-}
-
-std::string position(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", value);
-  return text;
 }
 
 struct Range {
@@ -103,8 +98,8 @@ std::string dots(const Frame& frame, const ChartLine& line, const Points& points
   std::string svg = "<g class=\"" + classes(line) + "\">";
   for (std::size_t i = 0; i < points.x.size(); ++i)
     if (is_known(points, i))
-      svg += "<circle cx=\"" + position(frame.px(points.x[i])) + "\" cy=\"" +
-             position(frame.py(points.y[i])) + "\" r=\"2.5\"/>";
+      svg += fmt::format(R"(<circle cx="{:.1f}" cy="{:.1f}" r="2.5"/>)", frame.px(points.x[i]),
+                         frame.py(points.y[i]));
   return svg + "</g>";
 }
 
@@ -117,8 +112,7 @@ std::string path(const Frame& frame, const ChartLine& line, const Points& points
       drawing = false;
       continue;
     }
-    steps += (drawing ? "L" : "M") + position(frame.px(points.x[i])) + " " +
-             position(frame.py(points.y[i]));
+    steps += svg_step(drawing ? 'L' : 'M', frame.px(points.x[i]), frame.py(points.y[i]));
     drawing = true;
   }
   return "<path class=\"" + classes(line) + "\" d=\"" + steps + "\"/>";
@@ -136,22 +130,16 @@ std::string drawn(const Frame& frame, const ChartLine& line) {
                                                : std::string());
 }
 
-std::string label(double x, double y, const char* kind, const std::string& text) {
-  return "<text x=\"" + position(x) + "\" y=\"" + position(y) + "\" class=\"" + kind + "\">" +
-         escaped(text) + "</text>";
-}
-
 std::string axes(const Chart& chart, const Frame& frame) {
   std::string svg;
   for (const auto tick : ticks(frame.y.low, frame.y.high, 5)) {
-    const auto y = position(frame.py(tick));
-    svg += "<path class=\"grid\" d=\"M" + position(kLeft) + " " + y + "H" +
-           position(kWidth - kRight) + "\"/>" +
-           label(kLeft - 6, frame.py(tick) + 4, "ty", short_number(tick));
+    const auto y = frame.py(tick);
+    svg += fmt::format(R"(<path class="grid" d="{}H{:.1f}"/>{})", svg_step('M', kLeft, y),
+                       kWidth - kRight, svg_text(kLeft - 6, y + 4, "ty", short_number(tick)));
   }
   for (const auto tick : ticks(frame.x.low, frame.x.high, 6))
-    svg += label(frame.px(tick), kHeight - kBottom + 16, "tx", short_number(tick));
-  return svg + label((kLeft + kWidth - kRight) / 2, kHeight - 3, "tx", chart.x_title);
+    svg += svg_text(frame.px(tick), kHeight - kBottom + 16, "tx", short_number(tick));
+  return svg + svg_text((kLeft + kWidth - kRight) / 2, kHeight - 3, "tx", chart.x_title);
 }
 
 std::string svg_of(const Chart& chart, const Frame& frame) {

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "base/output/table_text.h"
 #include "base/text.h"
 #include "report/chart.h"
 #include "report/html.h"
 #include "report/section.h"
+#include "report/svg.h"
 
 namespace ddptrain {
 namespace {
@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kMostLines = 1000;
 constexpr std::size_t kMostValues = 8;  // of an axis with a place for each value
 constexpr double kWideRange = 50;       // from which numbers are placed by their logarithm
-constexpr double kHeight = 380, kTop = 56, kBottom = 20, kLeft = 80, kRight = 80;
+constexpr double kAxisHeight = 380, kAbove = 56, kBelow = 20, kSide = 80;  // around the axes
 constexpr int kShades = 5;
 
 /// Where trials cross an axis, 0 at the bottom to 1 at the top, and what is written next to it.
@@ -105,13 +105,9 @@ std::vector<Axis> axes_of(const SweepResults& sweep,
   return axes;
 }
 
-std::string position(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", value);
-  return text;
+double height_of(double place) {
+  return kAxisHeight - kBelow - place * (kAxisHeight - kAbove - kBelow);
 }
-
-double height_of(double place) { return kHeight - kBottom - place * (kHeight - kTop - kBottom); }
 
 /// The end of a name is more informative than its beginning.
 std::string last_of(const std::string& name, std::size_t most) {
@@ -119,19 +115,14 @@ std::string last_of(const std::string& name, std::size_t most) {
                                      : "…" + shown(name.substr(name.size() - (most - 1)));
 }
 
-std::string text_at(double x, double y, const char* kind, const std::string& text) {
-  return "<text x=\"" + position(x) + "\" y=\"" + position(y) + "\" class=\"" + kind + "\">" +
-         escaped(text) + "</text>";
-}
-
 std::string axis_svg(const Axis& axis, double x, std::size_t index, double spacing) {
   const auto longest = static_cast<std::size_t>(2 * spacing / 8);  // two rows of titles
-  std::string svg = "<path class=\"axis\" d=\"M" + position(x) + " " + position(height_of(1)) +
-                    "V" + position(height_of(0)) + "\"/>" +
-                    text_at(x, index % 2 == 0 ? 16 : 34, "tx title", last_of(axis.title, longest));
+  std::string svg = fmt::format(
+      R"(<path class="axis" d="{}V{:.1f}"/>{})", svg_step('M', x, height_of(1)), height_of(0),
+      svg_text(x, index % 2 == 0 ? 16 : 34, "tx title", last_of(axis.title, longest)));
   for (const auto& [place, label] : axis.labels)
-    svg += text_at(x + 6, height_of(place) + 4, "value",
-                   one_line(label, static_cast<std::size_t>(spacing / 8)));
+    svg += svg_text(x + 6, height_of(place) + 4, "value",
+                    one_line(label, static_cast<std::size_t>(spacing / 8)));
   return svg;
 }
 
@@ -147,8 +138,8 @@ std::string line_svg(const std::vector<Axis>& axes, const SweepResults& sweep,
   const auto& trial = *trials[rank];
   std::string path;
   for (std::size_t axis = 0; axis < axes.size(); ++axis)
-    path += (axis ? "L" : "M") + position(kLeft + static_cast<double>(axis) * spacing) + " " +
-            position(height_of(axes[axis].places[rank]));
+    path += svg_step(axis ? 'L' : 'M', kSide + static_cast<double>(axis) * spacing,
+                     height_of(axes[axis].places[rank]));
   std::string text = fmt::format("trial {}: ", trial.number);
   for (std::size_t key = 0; key < sweep.keys.size(); ++key)
     text += shown(sweep.keys[key]) + " " + shown(trial.values[key]) + ", ";
@@ -161,13 +152,13 @@ std::string drawing(const SweepResults& sweep, const std::vector<const SweepTria
   const auto axes = axes_of(sweep, trials);
   const double gaps = static_cast<double>(axes.size() - 1);
   const double spacing = std::clamp(900 / gaps, 110.0, 260.0);
-  const auto width = position(kLeft + gaps * spacing + kRight), height = position(kHeight);
+  const auto width = svg_number(2 * kSide + gaps * spacing), height = svg_number(kAxisHeight);
   std::string svg = "<svg class=\"parallel\" width=\"" + width + "\" height=\"" + height +
                     "\" viewBox=\"0 0 " + width + " " + height +
                     "\" role=\"img\" aria-label=\"parallel coordinates of the trials\">\n";
   for (auto rank = trials.size(); rank-- > 0;) svg += line_svg(axes, sweep, trials, rank, spacing);
   for (std::size_t axis = 0; axis < axes.size(); ++axis)
-    svg += axis_svg(axes[axis], kLeft + static_cast<double>(axis) * spacing, axis, spacing);
+    svg += axis_svg(axes[axis], kSide + static_cast<double>(axis) * spacing, axis, spacing);
   return svg + "</svg>";
 }
 
