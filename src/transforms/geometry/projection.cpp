@@ -31,14 +31,14 @@ PlaceMap inverse(const Affine& a, double center_x, double center_y) {
   return map;
 }
 
-using Row = std::array<double, 9>;  // eight unknowns and the right-hand side
+using Equation = std::array<double, 9>;  // eight unknowns and the right-hand side
 
 /// Gauss with pivots.
-std::array<double, 8> solved(std::array<Row, 8> rows) {
+std::array<double, 8> solved(std::array<Equation, 8> rows) {
   for (std::size_t i = 0; i < 8; ++i) {
     const auto pivot = std::max_element(
         rows.begin() + static_cast<std::ptrdiff_t>(i), rows.end(),
-        [i](const Row& a, const Row& b) { return std::abs(a[i]) < std::abs(b[i]); });
+        [i](const Equation& a, const Equation& b) { return std::abs(a[i]) < std::abs(b[i]); });
     DDP_CHECK(std::abs((*pivot)[i]) > 1e-12, "perspective: three corners on a line");
     std::swap(rows[i], *pivot);
     for (std::size_t k = 0; k < 8; ++k) {
@@ -73,7 +73,7 @@ void affine(Image& image, const Affine& a, const WarpOptions& options) {
 }
 
 PlaceMap projection(const Corners& from, const Corners& to) {
-  std::array<Row, 8> rows;
+  std::array<Equation, 8> rows;
   for (std::size_t i = 0; i < 4; ++i) {
     const auto [x, y] = to[i];
     const auto [u, v] = from[i];

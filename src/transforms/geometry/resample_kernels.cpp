@@ -17,7 +17,7 @@ namespace {
 // first and is overwritten by it.
 using Floats __attribute__((vector_size(16))) = float;
 using Ints __attribute__((vector_size(16))) = std::int32_t;
-using Bytes __attribute__((vector_size(4))) = std::uint8_t;
+using FourBytes __attribute__((vector_size(4))) = std::uint8_t;
 
 #define ALWAYS_INLINE __attribute__((always_inline)) inline
 
@@ -36,7 +36,7 @@ ALWAYS_INLINE Ints clamp_bytes(Ints v) {
 
 /// Writes `channels` bytes; four where the next pixel follows and overwrites the last.
 ALWAYS_INLINE void store(Ints pixel, int channels, bool last, std::uint8_t* to) {
-  const Bytes bytes = __builtin_convertvector(clamp_bytes(pixel), Bytes);
+  const FourBytes bytes = __builtin_convertvector(clamp_bytes(pixel), FourBytes);
   if (last)
     std::memcpy(to, &bytes, channels);
   else
