@@ -276,12 +276,12 @@ TEST(Components, StandInTheFileThatNamesThem) {
 }
 
 TEST(Components, AreTheRowsOfTheirCatalog) {
-  static const std::regex row("\\b(\\w+)\\(\\)[,}\\s]");
+  static const std::regex row("\\b(\\w+)(?:\\(\\))?,");
   for (const auto& folder : component_folders()) {
     Names defined, listed;
     for (const auto& component : components_of(folder)) defined.insert(component.function);
     const auto text = catalog_text(folder);
-    const std::regex rows("\\(\\s*\\{([^{}]*)\\}\\)");
+    const std::regex rows("(?:\\(\\s*|\\(\\) = )\\{([^{}]*)\\}[;)]");  // entries, or functions
     for (std::sregex_iterator list(text.begin(), text.end(), rows), end; list != end; ++list) {
       const std::string names = (*list)[1].str() + ",";
       for (std::sregex_iterator match(names.begin(), names.end(), row); match != end; ++match)
