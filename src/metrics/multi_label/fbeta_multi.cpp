@@ -1,32 +1,15 @@
 // (1 + b^2) tp / ((1 + b^2) tp + fp + b^2 fn) of several labels at once
 // (fastai.metrics.FBetaMulti).
+#include "metrics/fbeta_options.h"
 #include "metrics/metric.h"
 #include "metrics/multi_label/label_scores.h"
 
 namespace ddptrain {
-namespace {
-
-struct FbetaMultiOptions {
-  double beta = 1;
-  LabelScoreOptions score;
-  void fields(Fields& f) {
-    f("beta", beta,
-      {.doc = "How many times as much recall counts.",
-       .min = 0,
-       .above_min = true,
-       .required = true,
-       .example = "2"});
-    score.fields(f);
-  }
-};
-
-}  // namespace
-
 Entry<Metric> fbeta_multi_metric() {
-  return entry<Metric, FbetaMultiOptions>(
+  return entry<Metric, FbetaOptions<LabelScoreOptions>>(
       "fbeta_multi",
       "F1 in which recall counts beta times as much as precision, over several labels at once.",
-      [](const FbetaMultiOptions& options, const MetricContext&) {
+      [](const FbetaOptions<LabelScoreOptions>& options, const MetricContext&) {
         const double square = options.beta * options.beta;
         return make_label_score(
             "fbeta_multi", options.score, LabelFormula::from([square](const auto& c) {

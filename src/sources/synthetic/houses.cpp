@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <string_view>
 
-#include "base/error.h"
-#include "base/files/files.h"
 #include "base/random.h"
+#include "sources/synthetic/new_file.h"
 
 namespace ddptrain {
 namespace {
@@ -72,16 +70,7 @@ std::string houses_csv(const HousesOptions& options) {
 }
 
 bool make_houses(const std::string& folder, const HousesOptions& options) {
-  const auto path = (std::filesystem::path(folder) / "houses.csv").string();
-  const auto text = houses_csv(options);
-  if (!std::filesystem::exists(path)) {
-    make_folders(folder);
-    write_atomically(path, text);
-    return true;
-  }
-  if (read_text(path) == text) return false;
-  throw Error(Exit::data,
-              "'" + path + "' holds something else; remove it, or choose another folder");
+  return write_new(folder, "houses.csv", houses_csv(options));
 }
 
 }  // namespace ddptrain

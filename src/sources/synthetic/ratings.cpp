@@ -10,14 +10,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <set>
 #include <vector>
 
 #include "base/error.h"
-#include "base/files/files.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "sources/synthetic/new_file.h"
 
 namespace ddptrain {
 namespace {
@@ -79,16 +78,7 @@ std::string ratings_csv(const RatingsOptions& options) {
 }
 
 bool make_ratings(const std::string& folder, const RatingsOptions& options) {
-  const auto path = (std::filesystem::path(folder) / "ratings.csv").string();
-  const auto text = ratings_csv(options);
-  if (!std::filesystem::exists(path)) {
-    make_folders(folder);
-    write_atomically(path, text);
-    return true;
-  }
-  if (read_text(path) == text) return false;
-  throw Error(Exit::data,
-              "'" + path + "' holds something else; remove it, or choose another folder");
+  return write_new(folder, "ratings.csv", ratings_csv(options));
 }
 
 }  // namespace ddptrain
