@@ -53,6 +53,11 @@ struct Units::BackwardHook final : torch::autograd::FunctionPreHook {
 Units::Units(Model& model, const std::vector<NamedTensor>& parameters, const UnitOptions& options,
              World& world)
     : world_(world), options_(options), parameters_(parameters), members_(parameters.size()) {
+  add_units(model);
+  share_memory();
+}
+
+void Units::add_units(Model& model) {
   const auto own_type = parameters_.front().tensor.scalar_type();
   const auto& cast = options_.cast;
   const auto is_cast =
@@ -74,6 +79,9 @@ Units::Units(Model& model, const std::vector<NamedTensor>& parameters, const Uni
     add_weights(unit, std::move(others), cast.value_or(own_type), stays);
     add_weights(unit, std::move(own), own_type, stays);
   }
+}
+
+void Units::share_memory() {
   std::int64_t largest = 0;
   std::vector<Flat> flats;
   std::vector<at::Tensor> slices;
@@ -88,7 +96,7 @@ Units::Units(Model& model, const std::vector<NamedTensor>& parameters, const Uni
   }
   if (largest > 0)
     weight_slots_ = std::make_unique<Slots>(largest, kSlots, parameters_.front().tensor.device());
-  shards_ = std::make_unique<Shards>(parameters_, std::move(flats), options_.cut, slices, world);
+  shards_ = std::make_unique<Shards>(parameters_, std::move(flats), options_.cut, slices, world_);
 }
 
 void Units::add_weights(Unit& unit, std::vector<std::size_t> members, at::ScalarType type,

@@ -110,6 +110,9 @@ class Units final : public Blocks {
   Unit& root() { return units_.back(); }
   /// The block at a place of the order, once that is known.
   std::optional<std::size_t> expected(std::size_t place) const;
+  void add_units(Model& model);
+  /// Slots for the units whose weights do not stay, and the shards of all.
+  void share_memory();
   void add_weights(Unit& unit, std::vector<std::size_t> members, at::ScalarType type, bool stays);
   void let_come(std::size_t unit);
   void bring(std::size_t unit);

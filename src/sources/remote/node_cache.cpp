@@ -153,8 +153,8 @@ bool NodeCache::make_room(std::uint64_t size) const {
   return bytes + size <= limit_;
 }
 
-void NodeCache::download(const std::string& url, const std::string& part,
-                         std::uint64_t size) const {
+void NodeCache::download_pieces(const std::string& url, const std::string& part,
+                                std::uint64_t size) const {
   PartFile file(part);
   std::atomic<std::uint64_t> next{0};
   std::mutex mutex;
@@ -176,10 +176,17 @@ void NodeCache::download(const std::string& url, const std::string& part,
       threads.emplace_back(work);
     work();
   }
+  if (error) std::rethrow_exception(error);
+}
+
+void NodeCache::download(const std::string& url, const std::string& part,
+                         std::uint64_t size) const {
   std::error_code ignored;
-  if (error) {
+  try {
+    download_pieces(url, part, size);
+  } catch (...) {
     fs::remove(part, ignored);
-    std::rethrow_exception(error);
+    throw;
   }
   progress();
   const auto wanted = expected_digest(far_, url, size);

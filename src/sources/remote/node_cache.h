@@ -37,6 +37,7 @@ class NodeCache {
   std::optional<CachedShard> found(const std::string& path, std::uint64_t size) const;
   bool reserve(const std::string& part, std::uint64_t size) const;
   bool make_room(std::uint64_t size) const;
+  void download_pieces(const std::string& url, const std::string& part, std::uint64_t size) const;
   void download(const std::string& url, const std::string& part, std::uint64_t size) const;
 
   const FileSystem& far_;

@@ -93,19 +93,11 @@ std::optional<Checkpoint> LocalCheckpoints::newest_after(std::int64_t step) {
 
 std::string LocalCheckpoints::fill(const WholeLocal& whole) {
   const auto folder = root_ + "/" + checkpoint_name(whole.step);
-  const auto ranks_of = [](const std::string& text, const std::string& file) {
-    return std::ssize(parse_manifest(text, file).rank_bytes);
-  };
   // Who has a file has the manifest and state.json, too.
   const auto has_any = [&](std::size_t node) {
     return std::ranges::find(whole.present[node], true) != whole.present[node].end();
   };
   std::string failure;
-  const auto bring = [&](const std::string& path, std::size_t from, std::size_t to) {
-    if (rank_ == first_[from]) send_file(path, to);
-    if (rank_ != first_[to]) return;
-    if (const auto why = receive_file(path, from); failure.empty()) failure = why;
-  };
   std::size_t source = 0;
   while (source < first_.size() && !has_any(source)) ++source;
   for (std::size_t node = 0; node < first_.size(); ++node) {
@@ -115,22 +107,34 @@ std::string LocalCheckpoints::fill(const WholeLocal& whole) {
       failure = failure_of_work([&] { make_folders(folder); });
     }
     for (const std::string name : {"MANIFEST.json", kStateJson})
-      bring(folder + "/" + name, source, node);
+      copy_file(folder + "/" + name, source, node, failure);
   }
-  const auto manifest = is_first_here() && failure.empty() && fs::exists(folder + "/MANIFEST.json")
-                            ? read_text(folder + "/MANIFEST.json")
-                            : std::string();
-  std::int64_t ranks = 0;
-  const auto unread = failure_of_work(
-      [&] { ranks = manifest.empty() ? 0 : ranks_of(manifest, folder + "/MANIFEST.json"); });
-  if (failure.empty()) failure = unread;
-  const auto all = gather_text(*world_.control, std::to_string(ranks));
-  ranks = std::stoll(all[first_[source]]);
+  const auto all = gather_text(*world_.control, std::to_string(ranks_in_manifest(folder, failure)));
+  const auto ranks = std::stoll(all[first_[source]]);
   for (std::size_t file = 0; file < whole.files.size(); ++file)
     for (std::size_t node = 0; node < first_.size(); ++node)
       if (!whole.is_there(node, file))
-        bring(folder + "/" + rank_file_name(whole.files[file], ranks), whole.holders[file], node);
+        copy_file(folder + "/" + rank_file_name(whole.files[file], ranks), whole.holders[file],
+                  node, failure);
   return first_failure(*world_.control, failure);
+}
+
+std::int64_t LocalCheckpoints::ranks_in_manifest(const std::string& folder,
+                                                 std::string& failure) const {
+  const auto file = folder + "/MANIFEST.json";
+  if (!is_first_here() || !failure.empty() || !fs::exists(file)) return 0;
+  const auto text = read_text(file);
+  std::int64_t ranks = 0;
+  if (!text.empty())
+    failure = failure_of_work([&] { ranks = std::ssize(parse_manifest(text, file).rank_bytes); });
+  return ranks;
+}
+
+void LocalCheckpoints::copy_file(const std::string& path, std::size_t from, std::size_t to,
+                                 std::string& failure) const {
+  if (rank_ == first_[from]) send_file(path, to);
+  if (rank_ != first_[to]) return;
+  if (const auto why = receive_file(path, from); failure.empty()) failure = why;
 }
 
 void LocalCheckpoints::send_file(const std::string& path, std::size_t to_node) const {

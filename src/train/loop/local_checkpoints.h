@@ -35,6 +35,12 @@ class LocalCheckpoints {
   bool is_first_here() const { return first_[node_] == rank_; }
   /// Why not; empty: every node has the whole checkpoint.
   std::string fill(const struct WholeLocal& whole);
+  /// Of the ranks that wrote a checkpoint; 0 where the manifest is not on this node. Sets `failure`
+  /// where it cannot be read.
+  std::int64_t ranks_in_manifest(const std::string& folder, std::string& failure) const;
+  /// From node to node; sets `failure`, where that is empty, on the node that receives.
+  void copy_file(const std::string& path, std::size_t from, std::size_t to,
+                 std::string& failure) const;
   void send_file(const std::string& path, std::size_t to_node) const;
   std::string receive_file(const std::string& path, std::size_t from_node) const;
 

@@ -1,5 +1,7 @@
 #include "train/transfer/initial_weights.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -177,6 +179,11 @@ void log_transfer(const Transfer& transfer, std::size_t tensors) {
   for (const auto& warning : transfer.warnings) log::warning("weights: " + warning);
 }
 
+std::string note_of_own(const std::vector<std::string>& parts) {
+  return fmt::format("{}, which such a file does not have, {} re-initialized", quoted_list(parts),
+                     parts.size() == 1 ? "is" : "are");
+}
+
 }  // namespace
 
 std::optional<Transfer> start_from_weights(Training& t) {
@@ -204,9 +211,7 @@ std::optional<Transfer> start_from_weights(Training& t) {
   note_replaced(transfer.groups, fit, model);
   auto rest = remaining_tensors(fit, transfer.groups, model);
   rest.dropped = left_out + std::ssize(fit.unexpected);
-  if (borrowed)
-    rest.note = quoted_list(own) + ", which such a file does not have, " +
-                (own.size() == 1 ? "is re-initialized" : "are re-initialized");
+  if (borrowed) rest.note = note_of_own(own);
   if (rest.copied + rest.initialized + rest.dropped > 0) transfer.groups.push_back(std::move(rest));
   log_transfer(transfer, fit.taken.size());
   return transfer;
