@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "checkpoint/pytorch/pickle_bytes.h"
 #include "checkpoint/pytorch/pickle_op.h"
 
 namespace ddptrain {
@@ -16,10 +16,9 @@ using Ref = Pickle::Ref;
 using pickle::Op;
 
 /// The machine of Lib/pickle.py. Every step costs what it reads, and leaves a few dozen bytes.
-class PickleReader {
+class PickleReader : PickleBytes {
  public:
-  PickleReader(std::span<const std::uint8_t> bytes, const std::string& file)
-      : bytes_(bytes), file_(file) {}
+  using PickleBytes::PickleBytes;
 
   Pickle run(std::size_t& used) {
     while (true) {
@@ -28,7 +27,7 @@ class PickleReader {
       step(op);
     }
     pickle_.root_ = pop();
-    used = at_;
+    used = position();
     return std::move(pickle_);
   }
 
@@ -36,39 +35,6 @@ class PickleReader {
   static constexpr std::size_t most_values = 20'000'000;
   static constexpr Ref nothing = UINT32_MAX;
 
-  [[noreturn]] void fail(const std::string& what) const {
-    throw Error(Exit::data,
-                fmt::format("'{}' is no sound pickle: {} at byte {}", file_, what, at_));
-  }
-
-  // ---- bytes
-
-  std::span<const std::uint8_t> take_bytes(std::uint64_t count) {
-    if (count > bytes_.size() - at_) fail("it is cut short");
-    const auto part = bytes_.subspan(at_, count);
-    at_ += count;
-    return part;
-  }
-  std::uint8_t byte() { return take_bytes(1)[0]; }
-  std::uint64_t number(int bytes) {
-    std::uint64_t value = 0;
-    const auto part = take_bytes(static_cast<std::uint64_t>(bytes));
-    for (int i = 0; i < bytes; ++i)
-      value |= std::uint64_t{part[static_cast<std::size_t>(i)]} << (8 * i);
-    return value;
-  }
-  std::string_view string(std::uint64_t count) {
-    const auto part = take_bytes(count);
-    return {reinterpret_cast<const char*>(part.data()), part.size()};
-  }
-  std::string_view line() {
-    const auto rest = bytes_.subspan(at_);
-    const auto end = std::find(rest.begin(), rest.end(), '\n');
-    if (end == rest.end()) fail("a line does not end");
-    const auto text = string(static_cast<std::uint64_t>(end - rest.begin()));
-    ++at_;
-    return text;
-  }
   /// Little-endian two's complement of any length.
   void push_long(std::uint64_t count) {
     auto part = take_bytes(count);
@@ -168,7 +134,7 @@ class PickleReader {
   }
 
   void remember(std::uint64_t index) {
-    if (index > bytes_.size()) fail("a memo number is too large");
+    if (index > size()) fail("a memo number is too large");
     if (index >= memo_.size()) memo_.resize(index + 1, nothing);
     if (memo_[index] == nothing) ++memoized_;
     memo_[index] = top();
@@ -404,9 +370,6 @@ class PickleReader {
       fail(fmt::format("protocol {} is not known", version));
   }
 
-  std::span<const std::uint8_t> bytes_;
-  const std::string& file_;
-  std::size_t at_ = 0;
   Pickle pickle_;
   std::vector<Ref> stack_;
   std::vector<std::size_t> marks_;

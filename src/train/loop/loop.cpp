@@ -8,13 +8,14 @@
 
 #include "base/files/mapping_guard.h"
 #include "base/output/log.h"
-#include "callbacks/best.h"
 #include "checkpoint/checkpoint.h"
 #include "distributed/engine.h"
 #include "distributed/world.h"
 #include "train/build/build.h"
+#include "train/loop/call.h"
 #include "train/loop/completion.h"
 #include "train/loop/epoch.h"
+#include "train/loop/final_scores.h"
 #include "train/loop/save_plans.h"
 #include "train/loop/state.h"
 #include "train/loop/view.h"
@@ -215,7 +216,7 @@ class Loop {
     const bool ended = !last && finished() && average_statistics_are_missing(t_);
     if (ended && !score(true)) return agree_on_requests();
     tell_observers(Moment::evaluated);
-    note_best();
+    if (note_best(state_, view_, t_.recipe)) save_now_ = true;
     state_.position.evaluation_due = false;
   }
 
@@ -262,17 +263,6 @@ class Loop {
     beat(phase);
     ++view_.evaluation_batch;
     tell(Moment::evaluating);
-  }
-
-  void note_best() {
-    const auto& keep = t_.recipe.checkpoint.keep_best;
-    if (!keep) return;
-    Best best(keep->mode.value.value_or(BestMode::max));
-    if (state_.best) best.restore(state_.best->value);
-    const auto value = monitored(view_, keep->metric, "checkpoint.keep_best.metric");
-    if (!best.improves(value)) return;
-    state_.best = {value, state_.position.step};
-    save_now_ = true;
   }
 
   void save_if_due() {
@@ -342,24 +332,10 @@ class Loop {
 
   void tell_callbacks(Moment moment) {
     update_view();
-    if (!is_for_observers(moment)) tell(t_.callbacks, moment);
+    if (!is_for_observers(moment)) call(t_.callbacks, moment, view_, state_, t_.recipe);
   }
 
-  void tell_observers(Moment moment) { tell(observers_, moment); }
-
-  void tell(const Callbacks& callbacks, Moment moment) {
-    RunControl control;
-    if (state_.stop) control.stop = state_.stop->reason;
-    control.lr_factor = state_.lr_factor;
-    for (const auto& callback : callbacks) callback->at(moment, view_, control);
-    state_.lr_factor = control.lr_factor;
-    if (control.stop) note_stop(*control.stop);
-  }
-
-  void note_stop(const std::string& reason) {
-    if (state_.stop && state_.stop->reason == reason) return;
-    state_.stop = Stop{reason, asked_length(t_.recipe)};
-  }
+  void tell_observers(Moment moment) { call(observers_, moment, view_, state_, t_.recipe); }
 
   void update_view() {
     show_position(view_, state_.position, t_.length);
