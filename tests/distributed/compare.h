@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
+#include <string>
 
 #include "nets.h"
 #include "sources/order/shard.h"
@@ -20,6 +22,13 @@ struct Cut {
   int rank = 0;
   int world = 1;
 };
+
+/// Copies.
+inline std::map<std::string, at::Tensor> by_name(const std::vector<NamedTensor>& tensors) {
+  std::map<std::string, at::Tensor> named;
+  for (const auto& [name, tensor] : tensors) named.emplace(name, tensor.detach().clone());
+  return named;
+}
 
 /// Of three classes with weights, or of the tokens of a vocabulary.
 inline std::unique_ptr<Loss> loss_for(const Batch& batch) {

@@ -3,54 +3,26 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
 #include <string>
 #include <vector>
 
-#include "base/error.h"
 #include "base/files/files.h"
+#include "launch/topology_of.h"
 #include "support/temporary_folder.h"
 
 namespace ddptrain {
 namespace {
 
-using Variables = std::map<std::string, std::string>;
+using namespace test;
 
-Topology topology_of(const Variables& variables) {
-  return topology_from([&](const char* name) -> const char* {
-    const auto at = variables.find(name);
-    return at == variables.end() ? nullptr : at->second.c_str();
-  });
-}
-
-std::string refusal(const Variables& variables) {
-  try {
-    topology_of(variables);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), Exit::recipe);
-    return error.what();
-  }
-  return "";
-}
-
-const Variables torchrun{{"RANK", "3"},
-                         {"WORLD_SIZE", "4"},
-                         {"LOCAL_RANK", "1"},
-                         {"LOCAL_WORLD_SIZE", "2"},
-                         {"MASTER_ADDR", "node0"},
-                         {"MASTER_PORT", "29500"},
-                         {"TORCHELASTIC_RUN_ID", "none"},
-                         {"TORCHELASTIC_RESTART_COUNT", "2"},
-                         {"TORCHELASTIC_USE_AGENT_STORE", "True"}};
-
-const Variables slurm{{"SLURM_JOB_ID", "1234"},
-                      {"SLURM_STEP_ID", "0"},
-                      {"SLURM_PROCID", "5"},
-                      {"SLURM_STEP_NUM_TASKS", "7"},
-                      {"SLURM_LOCALID", "1"},
-                      {"SLURM_NODEID", "1"},
-                      {"SLURM_STEP_TASKS_PER_NODE", "4,3"},
-                      {"SLURM_STEP_NODELIST", "gpu[07-08]"}};
+const Settings slurm{{"SLURM_JOB_ID", "1234"},
+                     {"SLURM_STEP_ID", "0"},
+                     {"SLURM_PROCID", "5"},
+                     {"SLURM_STEP_NUM_TASKS", "7"},
+                     {"SLURM_LOCALID", "1"},
+                     {"SLURM_NODEID", "1"},
+                     {"SLURM_STEP_TASKS_PER_NODE", "4,3"},
+                     {"SLURM_STEP_NODELIST", "gpu[07-08]"}};
 
 TEST(Topology, OfAnEmptyEnvironmentIsAWorldOfOne) {
   const auto topology = topology_of({});
@@ -126,7 +98,7 @@ TEST(Topology, OfSlurmKnowsHowManyGpusATaskWasGiven) {
 }
 
 /// What Slurm sets in the script of sbatch and the shell of salloc, on one node.
-Variables of_a_script() {
+Settings of_a_script() {
   auto variables = slurm;
   for (const auto* name : {"SLURM_STEP_ID", "SLURM_STEP_TASKS_PER_NODE", "SLURM_STEP_NODELIST"})
     variables.erase(name);
@@ -151,7 +123,7 @@ TEST(Topology, OfOpenMpiOnOneNodeMeetsOnLoopback) {
 }
 
 TEST(Topology, OfMpiOnSeveralNodesWantsAMeetingPoint) {
-  Variables variables{
+  Settings variables{
       {"PMI_RANK", "1"}, {"PMI_SIZE", "4"}, {"MPI_LOCALRANKID", "1"}, {"MPI_LOCALNRANKS", "2"}};
   EXPECT_THAT(refusal(variables), testing::HasSubstr("MASTER_ADDR is not set"));
   variables["MASTER_ADDR"] = "node0";
@@ -220,11 +192,11 @@ TEST(Topology, OfMpirunUnderSlurmIsThatOfMpirun) {
 }
 
 // As Kubeflow's trainer sets them: https://www.kubeflow.org/docs/components/trainer
-const Variables train_job{{"PET_NNODES", "4"},
-                          {"PET_NPROC_PER_NODE", "8"},
-                          {"PET_NODE_RANK", "3"},
-                          {"PET_MASTER_ADDR", "job-node-0-0.job"},
-                          {"PET_MASTER_PORT", "29400"}};
+const Settings train_job{{"PET_NNODES", "4"},
+                         {"PET_NPROC_PER_NODE", "8"},
+                         {"PET_NODE_RANK", "3"},
+                         {"PET_MASTER_ADDR", "job-node-0-0.job"},
+                         {"PET_MASTER_PORT", "29400"}};
 
 TEST(Topology, OfAKubeflowPodIsANodeThatStartsItsRanks) {
   const auto node = topology_of(train_job);
@@ -271,7 +243,7 @@ TEST(Topology, OfAPytorchJobsPodIsANodeToo) {
 
 // By SetClusterSpec of the training operator (pkg/controller.v1/pytorch/envvar.go), in a job of a
 // Master and three Workers, which `nprocPerNode` gives 8 or, by default, auto.
-Variables pytorch_job(const std::string& pod, const std::string& ranks) {
+Settings pytorch_job(const std::string& pod, const std::string& ranks) {
   return {{"PYTHONUNBUFFERED", "1"},
           {"MASTER_PORT", "23456"},
           {"PET_MASTER_PORT", "23456"},
@@ -315,11 +287,11 @@ TEST(Topology, OfAHalfSetKubeflowPodNamesTheMissingVariable) {
 }
 
 // https://docs.skypilot.co/en/stable/running-jobs/environment-variables.html
-const Variables skypilot{{"SKYPILOT_NUM_NODES", "2"},
-                         {"SKYPILOT_NODE_RANK", "1"},
-                         {"SKYPILOT_NODE_IPS", "10.0.0.5\n10.0.0.6"},
-                         {"SKYPILOT_NUM_GPUS_PER_NODE", "4"},
-                         {"SKYPILOT_TASK_ID", "sky-2026-01-01-10-00-00-000000_cluster_id-1"}};
+const Settings skypilot{{"SKYPILOT_NUM_NODES", "2"},
+                        {"SKYPILOT_NODE_RANK", "1"},
+                        {"SKYPILOT_NODE_IPS", "10.0.0.5\n10.0.0.6"},
+                        {"SKYPILOT_NUM_GPUS_PER_NODE", "4"},
+                        {"SKYPILOT_TASK_ID", "sky-2026-01-01-10-00-00-000000_cluster_id-1"}};
 
 TEST(Topology, OfSkyPilotIsANodeThatStartsItsRanks) {
   const auto node = topology_of(skypilot);
@@ -348,13 +320,13 @@ TEST(Topology, OfAHalfSetSkyPilotNamesTheMissingVariable) {
 
 // As Lightning's LSFEnvironment describes jsrun: the first host of the list is the launch node.
 TEST(Topology, OfJsrunMeetsOnTheFirstComputeHost) {
-  Variables variables{{"JSM_NAMESPACE_RANK", "7"},
-                      {"JSM_NAMESPACE_SIZE", "12"},
-                      {"JSM_NAMESPACE_LOCAL_RANK", "1"},
-                      {"JSM_NAMESPACE_LOCAL_SIZE", "6"},
-                      {"OMPI_COMM_WORLD_RANK", "7"},
-                      {"LSB_JOBID", "1234567"},
-                      {"LSB_MCPU_HOSTS", "batch5 1 h41n08 42 h41n09 42"}};
+  Settings variables{{"JSM_NAMESPACE_RANK", "7"},
+                     {"JSM_NAMESPACE_SIZE", "12"},
+                     {"JSM_NAMESPACE_LOCAL_RANK", "1"},
+                     {"JSM_NAMESPACE_LOCAL_SIZE", "6"},
+                     {"OMPI_COMM_WORLD_RANK", "7"},
+                     {"LSB_JOBID", "1234567"},
+                     {"LSB_MCPU_HOSTS", "batch5 1 h41n08 42 h41n09 42"}};
   const auto topology = topology_of(variables);
   EXPECT_EQ(topology.rank, 7);
   EXPECT_EQ(topology.world, 12);
@@ -369,13 +341,13 @@ TEST(Topology, OfJsrunMeetsOnTheFirstComputeHost) {
 TEST(Topology, OfMpirunUnderASchedulerMeetsOnItsFirstHost) {
   const TemporaryFolder folder;
   write_atomically(folder / "hosts", "node3\nnode3\nnode4\nnode4\n");
-  const Variables rank{{"OMPI_COMM_WORLD_RANK", "2"},
-                       {"OMPI_COMM_WORLD_SIZE", "4"},
-                       {"OMPI_COMM_WORLD_LOCAL_RANK", "0"},
-                       {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"}};
-  for (const auto& [name, value] : Variables{{"LSB_DJOB_HOSTFILE", folder / "hosts"},
-                                             {"LSB_MCPU_HOSTS", "node3 2 node4 2"},
-                                             {"PBS_NODEFILE", folder / "hosts"}}) {
+  const Settings rank{{"OMPI_COMM_WORLD_RANK", "2"},
+                      {"OMPI_COMM_WORLD_SIZE", "4"},
+                      {"OMPI_COMM_WORLD_LOCAL_RANK", "0"},
+                      {"OMPI_COMM_WORLD_LOCAL_SIZE", "2"}};
+  for (const auto& [name, value] : Settings{{"LSB_DJOB_HOSTFILE", folder / "hosts"},
+                                            {"LSB_MCPU_HOSTS", "node3 2 node4 2"},
+                                            {"PBS_NODEFILE", folder / "hosts"}}) {
     auto variables = rank;
     variables[name] = value;
     variables["PMIX_NAMESPACE"] = "1234";
@@ -385,77 +357,6 @@ TEST(Topology, OfMpirunUnderASchedulerMeetsOnItsFirstHost) {
     variables["LSB_JOBID"] = "77";
     EXPECT_EQ(topology_of(variables).address, "node3") << name;
   }
-}
-
-/// Variables that say "several nodes", and what would say the same of one.
-struct NodesCase {
-  const char* name;
-  std::string several;
-  std::string one;
-};
-
-std::vector<NodesCase> several_nodes(const TemporaryFolder& folder) {
-  write_atomically(folder / "two", "node1 slots=4\nnode1 slots=4\nnode2 slots=4\n");
-  write_atomically(folder / "one", "node1\nnode1\n");
-  return {{"SLURM_JOB_NUM_NODES", "2", "1"},
-          {"SLURM_NNODES", "4", "1"},
-          {"SLURM_PROCID", "1", "0"},
-          {"SLURM_NODEID", "1", "0"},
-          {"GROUP_RANK", "1", "0"},
-          {"LOCAL_WORLD_SIZE", "2", "1"},
-          {"OMPI_COMM_WORLD_LOCAL_RANK", "1", "0"},
-          {"PET_MASTER_ADDR", "node0", "localhost"},
-          {"SLURM_STEP_NUM_TASKS", "2", "1"},
-          {"MASTER_ADDR", "node0", "127.0.0.1"},
-          {"PBS_NODEFILE", folder / "two", folder / "one"},
-          {"LSB_DJOB_HOSTFILE", folder / "two", folder / "one"},
-          {"LSB_MCPU_HOSTS", "hostA 4 hostB 4", "hostA 8"},
-          {"LSB_HOSTS", "hostA hostB", "hostA hostA"},
-          {"PE_HOSTFILE", folder / "two", folder / "one"},
-          {"COBALT_NODEFILE", folder / "two", folder / "one"},
-          {"FLUX_JOB_NNODES", "2", "1"},
-          {"AWS_BATCH_JOB_NUM_NODES", "2", "1"},
-          {"AZ_BATCH_NODE_LIST", "10.0.0.4;10.0.0.5", "10.0.0.4"},
-          {"AZ_BATCHAI_WORKER_HOSTS", "10.0.0.4,10.0.0.5", "10.0.0.4"},
-          {"SM_HOSTS", R"(["algo-1", "algo-2"])", R"(["algo-1"])"},
-          {"TF_CONFIG", R"({"cluster": {"chief": ["a:1"], "worker": ["b:1"]}})",
-           R"({"cluster": {"worker": ["a:1"]}})"},
-          {"CLUSTER_SPEC", R"({"cluster": {"workerpool0": ["a:1"], "workerpool1": ["b:1"]}})",
-           R"({"cluster": {"workerpool0": ["a:1"]}})"},
-          {"VC_WORKER_NUM", "2", "1"},
-          {"VC_WORKER_HOSTS", "job-worker-0.job,job-worker-1.job", "job-worker-0.job"},
-          {"BATCH_HOSTS_FILE", folder / "two", folder / "one"},
-          {"_CONDOR_NPROCS", "2", "1"},
-          {"HOROVOD_SIZE", "2", "1"},
-          {"PMIX_RANK", "0", ""},
-          {"NNODES", "2", "1"},
-          {"NODE_RANK", "1", "0"}};
-}
-
-TEST(Topology, NeverIsAWorldOfOneWhereAVariableSaysSeveralNodes) {
-  const TemporaryFolder folder;
-  for (const auto& each : several_nodes(folder)) {
-    const auto message = refusal({{each.name, each.several}});
-    EXPECT_THAT(message, testing::HasSubstr(std::string(each.name) + " ")) << each.name;
-    EXPECT_THAT(message, testing::HasSubstr("): this process is one of a job on several nodes, "
-                                            "does not know its rank, and would train alone; "))
-        << each.name;
-    EXPECT_THAT(message, testing::EndsWith("; DDPTRAIN_SINGLE_NODE=1 uses this node alone"))
-        << each.name;
-    EXPECT_EQ(refusal({{each.name, each.one}}), "") << each.name;
-    EXPECT_EQ(refusal({{each.name, each.several}, {"DDPTRAIN_SINGLE_NODE", "1"}}), "");
-    auto variables = torchrun;  // whose rank is known
-    variables[each.name] = each.several;
-    EXPECT_EQ(topology_of(variables).rank, 3) << each.name;
-  }
-}
-
-TEST(Topology, OfASingleNodeAsksNobody) {
-  auto variables = torchrun;
-  variables["DDPTRAIN_SINGLE_NODE"] = "1";
-  EXPECT_FALSE(topology_of(variables).joined());
-  variables["DDPTRAIN_SINGLE_NODE"] = "yes";
-  EXPECT_THAT(refusal(variables), testing::HasSubstr("DDPTRAIN_SINGLE_NODE is 'yes'"));
 }
 
 }  // namespace
