@@ -21,7 +21,7 @@ endif()
 # an unnamed namespace is therefore to be the only one in its folder. OFF: one by one, for editors, and for clang-tidy.
 option(DDPTRAIN_UNITY "Compile the files of a folder in batches" ON)
 set(CMAKE_UNITY_BUILD ${DDPTRAIN_UNITY})
-set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)
+set(CMAKE_UNITY_BUILD_BATCH_SIZE 16)  # src/CMakeLists.txt has that of the folders
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # Its collector would go through the precompiled headers, 0.4 GB, again and again.
   add_compile_options(--param=ggc-min-heapsize=1500000)

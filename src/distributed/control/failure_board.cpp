@@ -1,5 +1,7 @@
 #include "distributed/control/failure_board.h"
 
+#include <torch/csrc/distributed/c10d/Store.hpp>
+
 #include <chrono>
 #include <functional>
 #include <thread>

@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "distributed/control/rank_list.h"
-#include "distributed/torch_compat.h"
 #include "launch/route.h"
 
 namespace ddptrain {

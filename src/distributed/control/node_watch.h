@@ -11,8 +11,8 @@
 #include <mutex>
 #include <optional>
 
+#include "accelerator/process_group.h"
 #include "distributed/control/rank_status.h"
-#include "distributed/torch_compat.h"
 #include "launch/topology.h"
 
 namespace ddptrain {

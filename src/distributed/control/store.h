@@ -4,8 +4,8 @@
 #include <chrono>
 #include <memory>
 
+#include "accelerator/process_group.h"
 #include "distributed/control/failure_board.h"
-#include "distributed/torch_compat.h"
 #include "launch/topology.h"
 
 namespace ddptrain {

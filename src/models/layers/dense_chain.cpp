@@ -1,13 +1,13 @@
 #include "models/layers/dense_chain.h"
 
 #include <ATen/Dispatch.h>
-#include <ATen/autocast_mode.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/mm.h>
 #include <ATen/record_function.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 #include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/functions/utils.h>
 #include <torch/csrc/autograd/saved_variable.h>
@@ -289,7 +289,7 @@ bool is_dense_pass(const at::Tensor& like, std::int64_t rows, const Pass& pass) 
   const auto type = like.scalar_type();
   return pass.training && !pass.recompute && rows > 1 && like.is_cpu() &&
          (type == at::kFloat || type == at::kDouble) && at::GradMode::is_enabled() &&
-         !at::autocast::is_autocast_enabled(at::kCPU);
+         c10::impl::tls_is_dispatch_key_excluded(c10::DispatchKey::AutocastCPU);
 }
 
 DenseChain dense_chain(std::span<Module* const> steps, const at::Tensor& input, const Pass& pass) {
