@@ -149,9 +149,8 @@ class DeviceStepper final : public Stepper {
     if (!limit) return;
     const auto& board = t_.world->board;
     const CountedWait counted(board ? board->waits() : nullptr);
-    using Clock = std::chrono::steady_clock;
-    const auto end = Clock::now() + *limit;
-    while (Clock::now() < end) {
+    const auto end = std::chrono::steady_clock::now() + *limit;
+    while (std::chrono::steady_clock::now() < end) {
       if (step.numbers->arrives_within(kLook)) return;
       if (board && board->peer_has_failed()) throw PeerError(place_of(step) + kPeerEnded);
     }
