@@ -1,4 +1,4 @@
-// Process groups of LibTorch (c10d), by name: who needs more includes torch_compat.h.
+// Process groups of LibTorch (c10d), by name: who needs more includes distributed/c10d.h.
 #pragma once
 
 #include <c10/util/intrusive_ptr.h>

@@ -9,9 +9,9 @@
 #include <exception>
 
 #include "base/error.h"
+#include "distributed/c10d.h"
 #include "distributed/control/failure_board.h"
 #include "distributed/lost_peer.h"
-#include "distributed/torch_compat.h"
 
 namespace ddptrain {
 namespace {

@@ -10,11 +10,11 @@
 #include "accelerator/accelerator.h"
 #include "base/error.h"
 #include "distributed/arena/arena_world.h"
+#include "distributed/c10d.h"
 #include "distributed/control/meeting.h"
 #include "distributed/control/rank_list.h"
 #include "distributed/control/store.h"
 #include "distributed/control/versions.h"
-#include "distributed/torch_compat.h"
 
 namespace ddptrain {
 namespace {

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "base/error.h"
-#include "distributed/torch_compat.h"
+#include "distributed/c10d.h"
 #include "launch/failure.h"
 
 namespace ddptrain {

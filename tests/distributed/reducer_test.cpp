@@ -7,7 +7,7 @@
 #include <torch/csrc/distributed/c10d/reducer.hpp>
 
 #include "compare.h"
-#include "distributed/torch_compat.h"
+#include "distributed/c10d.h"
 
 namespace ddptrain {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 
-#include "distributed/torch_compat.h"
+#include "distributed/c10d.h"
 #include "gpu/device.h"
 
 namespace ddptrain::gpu {

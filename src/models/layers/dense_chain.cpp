@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "autograd/leaf_gradient.h"
+#include "autograd/torch_compat.h"
 #include "base/error.h"
 #include "models/layers/activation.h"
 #include "models/layers/chain.h"
@@ -308,9 +309,7 @@ DenseChain dense_chain(std::span<Module* const> steps, const at::Tensor& input, 
 
 at::Tensor run_dense(const DenseChain& chain, const at::Tensor& input, const Pass& pass) {
   RECORD_FUNCTION("ddptrain::dense_chain", std::vector<c10::IValue>{});
-  const auto node =
-      std::shared_ptr<DenseNode>(new DenseNode(torch::autograd::collect_next_edges(input), input),
-                                 torch::autograd::deleteNode);
+  const auto node = make_node<DenseNode>(torch::autograd::collect_next_edges(input), input);
   at::Tensor output;
   {
     const at::AutoDispatchBelowAutograd below;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "autograd/leaf_gradient.h"
+#include "autograd/torch_compat.h"
 #include "models/layers/dense_chain.h"
 #include "models/operators/dense_kernels.h"
 
@@ -208,7 +209,7 @@ at::Tensor table_features(const TableInputs& inputs, const Pass& pass) {
   if (!std::ranges::any_of(parameters, takes_gradient) ||
       !std::ranges::all_of(parameters, is_constant_or_takes_gradient))
     return {};
-  const std::shared_ptr<TableNode> node(new TableNode(inputs), torch::autograd::deleteNode);
+  const auto node = make_node<TableNode>(inputs);
   at::Tensor features;
   {
     const at::AutoDispatchBelowAutograd below;

@@ -7,7 +7,7 @@
 #include <thread>
 #include <torch/csrc/distributed/c10d/HashStore.hpp>
 
-#include "distributed/torch_compat.h"
+#include "distributed/c10d.h"
 
 namespace ddptrain::test {
 

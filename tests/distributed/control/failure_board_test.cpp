@@ -11,7 +11,7 @@
 
 #include "accelerator/accelerator.h"
 #include "base/error.h"
-#include "distributed/torch_compat.h"
+#include "distributed/c10d.h"
 #include "support/ranks.h"
 
 namespace ddptrain {
