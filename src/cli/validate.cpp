@@ -107,7 +107,7 @@ void check_devices(const Loaded& loaded, const std::string& list, Problems& prob
     const auto found = check_batch(loaded.recipe, loaded.tree, *devices);
     problems.insert(problems.end(), found.begin(), found.end());
   }
-  add_chains(problems, loaded.sources);
+  add_sources(problems, loaded.sources);
 }
 
 /// What only some trial of a sweep has; the standard input cannot be read again for each.

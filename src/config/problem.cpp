@@ -26,7 +26,9 @@ std::string before_message(const Place& place) {
 class Sources {
  public:
   /// Empty where the line cannot be read or shown.
-  std::string line(const Place& place) {
+  std::string line(const Problem& problem) {
+    if (problem.line) return visible(*problem.line);
+    const auto& place = problem.place;
     const auto [at, fresh] = files_.try_emplace(place.file);
     if (fresh) at->second = read(place.file);
     const auto number = static_cast<std::size_t>(place.line);
@@ -53,9 +55,10 @@ class Sources {
   std::map<std::string, std::vector<std::string>> files_;
 };
 
-std::string excerpt(const Place& place, Sources& sources) {
+std::string excerpt(const Problem& problem, Sources& sources) {
+  const auto& place = problem.place;
   if (!in_file(place)) return {};
-  const auto line = sources.line(place);
+  const auto line = sources.line(problem);
   if (line.empty()) return {};
   auto number = std::to_string(place.line);
   if (number.size() < 5) number.insert(0, 5 - number.size(), ' ');
@@ -68,7 +71,7 @@ std::string excerpt(const Place& place, Sources& sources) {
 
 std::string finding(const Problem& problem, Sources& sources) {
   return before_message(problem.place) + to_text(problem.severity) + "[" + problem.rule +
-         "]: " + shown(full_message(problem)) + "\n" + excerpt(problem.place, sources);
+         "]: " + shown(full_message(problem)) + "\n" + excerpt(problem, sources);
 }
 
 std::string chain(const Problem& problem) {

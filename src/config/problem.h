@@ -2,6 +2,7 @@
 // rule and reason.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,8 @@ struct Problem {
   /// Where the file of `place` is named in another's `extends`, that file in a third's, and so on;
   /// empty for a file that a person named.
   std::vector<Place> extended_from = {};
+  /// The line of `place` as it was read; none: the file is read for it, which a pipe cannot be.
+  std::optional<std::string> line = {};
 };
 
 using Problems = std::vector<Problem>;

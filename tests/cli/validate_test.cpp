@@ -144,5 +144,21 @@ TEST_F(Validate, ReadsTheStandardInput) {
   EXPECT_THAT(answer.err, HasSubstr("error[bad-value]: seed: 'y' is not an integer"));
 }
 
+// Which cannot be read again for them.
+TEST_F(Validate, ShowsLinesOfTheStandardInput) {
+  const auto answer_to = [&](const std::string& recipe) {
+    const Input input(folder_.write("given", recipe));
+    return cli_output({"validate", "-"}).err;
+  };
+  EXPECT_EQ(
+      answer_to(kGood + "seed: x\n"),
+      "-:5:7: error[bad-value]: seed: 'x' is not an integer\n    5 | seed: x\n      |       ^\n"
+      "1 error; nothing was started\n'ddptrain help error bad-value' says more\n");
+  EXPECT_EQ(
+      answer_to("recipe: 1\nmodel: {type: resnet18\n"),
+      "-:2:8: error[syntax]: '{' is not closed\n    2 | model: {type: resnet18\n      |        ^\n"
+      "1 error; nothing was started\n'ddptrain help error syntax' says more\n");
+}
+
 }  // namespace
 }  // namespace ddptrain

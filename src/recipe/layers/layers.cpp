@@ -63,6 +63,18 @@ struct Named {
   Place place;
 };
 
+constexpr std::size_t kLongestKept = 1000;  // bytes; messages show no line of so many
+
+/// Counted from 1, and its beginning where it is long; empty behind the last one.
+std::string line_of(std::string_view text, int number) {
+  for (; number > 1; --number) {
+    const auto end = text.find('\n');
+    if (end == std::string_view::npos) return {};
+    text.remove_prefix(end + 1);
+  }
+  return std::string(text.substr(0, std::min(text.find('\n'), kLongestKept)));
+}
+
 class Reader {
  public:
   Reader(Layered& result, const Watch& watch) : result_(result), watch_(watch) {}
@@ -200,12 +212,14 @@ Layered read_layers(const std::vector<std::string>& files,
   return result;
 }
 
-void add_chains(Problems& problems, const std::vector<Source>& sources) {
+void add_sources(Problems& problems, const std::vector<Source>& sources) {
   std::map<std::string_view, const Source*> by_file;
   for (const auto& source : sources) by_file.emplace(source.file, &source);
   for (auto& problem : problems) {
-    const auto source = by_file.find(problem.place.file);
-    if (source != by_file.end()) problem.extended_from = source->second->extended_from;
+    const auto found = by_file.find(problem.place.file);
+    if (found == by_file.end()) continue;
+    problem.extended_from = found->second->extended_from;
+    if (in_file(problem.place)) problem.line = line_of(found->second->text, problem.place.line);
   }
 }
 

@@ -46,7 +46,7 @@ using Watch = std::function<void(const Merging&)>;
 Layered read_layers(const std::vector<std::string>& files,
                     const std::vector<std::string>& overrides, const Watch& watch = {});
 
-/// Tells of each problem how its file was reached.
-void add_chains(Problems& problems, const std::vector<Source>& sources);
+/// Gives each problem its line, and how its file was reached.
+void add_sources(Problems& problems, const std::vector<Source>& sources);
 
 }  // namespace ddptrain

@@ -155,7 +155,7 @@ Loaded load_recipe(const std::vector<std::string>& files, const std::vector<std:
   hide_secrets(loaded.problems, layered_tree);
   hide_secrets(loaded.problems, loaded.tree);
   end_after_enough(loaded.problems);
-  add_chains(loaded.problems, loaded.sources);
+  add_sources(loaded.problems, loaded.sources);
   return loaded;
 }
 
