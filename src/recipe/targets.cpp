@@ -2,12 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
 #include "base/text.h"
 #include "config/catalog.h"
 #include "config/scalar.h"
+#include "config/shape.h"
 
 namespace ddptrain {
 namespace {
@@ -199,14 +201,33 @@ std::string model_misfit(const EntryBase& model, const CatalogBase& models,
          "' gives masks, a class for each pixel; write " + with_trait(models, "classifies_pixels");
 }
 
+namespace {
+
+/// What gives a model that many outputs.
+std::string more_outputs(const EntryBase& model, std::int64_t count) {
+  const auto& options = model.shape().children;
+  if (std::ranges::any_of(options, [](const Shape& each) { return each.key == "num_classes"; }))
+    return "write 'model.num_classes: auto'";
+  if (model.has("scripted"))
+    return fmt::format("in Python, give its last layer {} outputs, and script it again", count);
+  return fmt::format("give its last layer {} outputs", count);
+}
+
+std::string output_of_pixels(const EntryBase& model) {
+  if (model.has("scripted")) return "in Python, return such a tensor, and script it again";
+  return "write 'model: {type: unet, body: resnet34}'";
+}
+
+}  // namespace
+
 std::string output_misfit(const EntryBase& entry, const ChoiceBase& choice, const Targets& targets,
-                          const std::vector<std::int64_t>& output) {
-  const auto rank = static_cast<std::int64_t>(output.size());
+                          const ModelOutput& output) {
+  const auto rank = static_cast<std::int64_t>(output.shape.size());
   if (targets.kind == TargetKind::masks && rank != 4)
     return fmt::format(
         "'{}' wants scores of each pixel, and the model gives {} axes, where [rows, classes, "
-        "height, width] are 4; write 'model: {{type: unet, body: resnet34}}'",
-        entry.name, rank);
+        "height, width] are 4; {}",
+        entry.name, rank, output_of_pixels(output.model));
   const bool scores_classes = entry.has("takes_class") || entry.has("takes_mask");
   if (!are_classes(targets.kind) || !scores_classes) return {};
   const auto written = axis_of(choice);
@@ -215,12 +236,11 @@ std::string output_misfit(const EntryBase& entry, const ChoiceBase& choice, cons
     return fmt::format(
         "'{}' wants the classes along axis {}, and the last axis of the model's output is {}",
         entry.name, written, rank - 1);
-  const auto outputs = output[static_cast<std::size_t>(axis)];
+  const auto outputs = output.shape[static_cast<std::size_t>(axis)];
   if (outputs >= targets.classes || (outputs == 1 && entry.has("one_output"))) return {};
-  return fmt::format(
-      "'{}' wants an output for each of the {} classes, and the model gives {}; write "
-      "'model.num_classes: auto'",
-      entry.name, targets.classes, outputs);
+  return fmt::format("'{}' wants an output for each of the {} classes, and the model gives {}; {}",
+                     entry.name, targets.classes, outputs,
+                     more_outputs(output.model, targets.classes));
 }
 
 }  // namespace ddptrain

@@ -68,9 +68,16 @@ std::string target_misfit(const EntryBase& entry, const CatalogBase& catalog,
 std::string model_misfit(const EntryBase& model, const CatalogBase& models,
                          const std::string& dataset, TargetKind kind);
 
-/// The same of an output [rows, ...]: classes want one each along `axis` of the entry's options, or
-/// along axis 1.
+/// What a model gives: a tensor [rows, ...] of this shape.
+struct ModelOutput {
+  const EntryBase& model;
+  const std::vector<std::int64_t>& shape;
+};
+
+/// The same of an output: classes want one each along `axis` of the entry's options, or along axis
+/// 1. Advises what the model has: an option `num_classes`, or layers that a user wrote, in Python
+/// those of one with the trait "scripted".
 std::string output_misfit(const EntryBase& entry, const ChoiceBase& choice, const Targets& targets,
-                          const std::vector<std::int64_t>& output);
+                          const ModelOutput& output);
 
 }  // namespace ddptrain

@@ -254,7 +254,9 @@ class TorchScript final : public Scripted<Model> {
     if (output.dim() == 2 && (output.size(1) >= outputs || one_score)) return;
     refuse_call("returns a tensor of " + shape_text(output) + ", and the data asks for [" +
                 std::to_string(rows) + ", " + std::to_string(outputs) + "]" +
-                (data_.class_count() > 0 ? ": an output for each class" : ""));
+                (data_.class_count() > 0 ? ": an output for each class" : "") +
+                "; in Python, give its last layer " + plural(outputs, "output") +
+                ", and script it again");
   }
 
   std::int64_t wanted_outputs() const {

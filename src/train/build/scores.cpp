@@ -145,8 +145,9 @@ void try_samples(Training& t, const Dataset& data, const std::string& which) {
   const auto [output, target] =
       score_inputs(t, tried_output(t, *batch, which), batch->targets.at(0));
   const auto shape = output.sizes().vec();
+  const ModelOutput given{*catalog<Model>().find(t.recipe.model.type()), shape};
   const auto fitting = [&](const Named& part) {
-    require(part, output_misfit(part.entry(), part.choice, targets, shape));
+    require(part, output_misfit(part.entry(), part.choice, targets, given));
   };
   LossTerms loss;
   for (const auto& each : losses_of(t.recipe)) fitting(named(each));

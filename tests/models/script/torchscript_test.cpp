@@ -258,7 +258,7 @@ TEST(TorchScript, NamesInputsAndOutputsThatDoNotFit) {
   EXPECT_EQ(refusal_of_script({{"file", plain}}, ten_classes(), {at::zeros({2, 6})}),
             forward("plain.pt") +
                 "returns a tensor of [2, 3], and the data asks for [2, 10]: an output for each "
-                "class");
+                "class; in Python, give its last layer 10 outputs, and script it again");
   EXPECT_EQ(refusal_of_script({{"file", plain}}, three_classes(), {at::zeros({2, 5})}),
             forward("plain.pt") +
                 "failed: RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x5 and 6x8)");

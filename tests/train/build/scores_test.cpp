@@ -10,6 +10,7 @@
 #include <cmath>
 #include <map>
 
+#include "config/shape.h"
 #include "data/numbers_dataset.h"
 #include "models/model.h"
 #include "support/node.h"
@@ -169,20 +170,24 @@ TEST(Targets, OfTokensAreForModelsThatContinueTexts) {
 }
 
 TEST(Outputs, OfMasksAreScoresOfEachPixel) {
-  const auto problem = [](const std::vector<std::int64_t>& shape) {
+  const auto problem = [](const std::vector<std::int64_t>& shape, const char* model = "unet") {
     const auto choice = fragment<Loss>("cross_entropy");
     return output_misfit(*catalog<Loss>().find("cross_entropy"), choice, {TargetKind::masks, 5},
-                         shape);
+                         {*catalog<Model>().find(model), shape});
   };
   EXPECT_EQ(problem({1, 5, 8, 8}), "");
   EXPECT_THAT(problem({1, 5}), HasSubstr("wants scores of each pixel, and the model gives 2 axes"));
   EXPECT_THAT(problem({1, 4, 8, 8}), HasSubstr("wants an output for each of the 5 classes"));
+  EXPECT_EQ(problem({1, 5}, "torchscript"),
+            "'cross_entropy' wants scores of each pixel, and the model gives 2 axes, where [rows, "
+            "classes, height, width] are 4; in Python, return such a tensor, and script it again");
 }
 
-std::string output_problem(const nlohmann::json& metric, const std::vector<std::int64_t>& shape) {
+std::string output_problem(const nlohmann::json& metric, const std::vector<std::int64_t>& shape,
+                           const char* model = "resnet18") {
   const auto choice = fragment<Metric>(metric);
   return output_misfit(*catalog<Metric>().find(choice.type()), choice, {TargetKind::classes, 10},
-                       shape);
+                       {*catalog<Model>().find(model), shape});
 }
 
 TEST(Outputs, AreOneForEachClass) {
@@ -192,6 +197,26 @@ TEST(Outputs, AreOneForEachClass) {
             "'accuracy' wants an output for each of the 10 classes, and the model gives 5; write "
             "'model.num_classes: auto'");
   EXPECT_NE(output_problem("confusion_matrix", {1, 1}), "");
+}
+
+TEST(Outputs, AreChangedWhereTheModelHasThem) {
+  const std::string why =
+      "'accuracy' wants an output for each of the 10 classes, and the model gives 5; ";
+  EXPECT_EQ(output_problem("accuracy", {1, 5}, "sequential"),
+            why + "give its last layer 10 outputs");
+  EXPECT_EQ(output_problem("accuracy", {1, 5}, "torchscript"),
+            why + "in Python, give its last layer 10 outputs, and script it again");
+  for (std::size_t i = 0; i < catalog<Model>().size(); ++i) {
+    const auto& model = catalog<Model>().at(i);
+    const auto& options = model.shape().children;
+    const bool has_option = std::any_of(options.begin(), options.end(), [](const auto& option) {
+      return option.key == "num_classes";
+    });
+    EXPECT_EQ(output_problem("accuracy", {1, 5}, model.name.c_str())
+                  .ends_with("; write 'model.num_classes: auto'"),
+              has_option)
+        << model.name;
+  }
 }
 
 TEST(Outputs, HaveTheirClassesAlongTheWrittenAxis) {
@@ -204,7 +229,10 @@ TEST(Outputs, HaveTheirClassesAlongTheWrittenAxis) {
 TEST(Outputs, AreOneForTwoClassesWhereAMetricTakesIt) {
   const auto choice = fragment<Metric>("roc_auc_binary");
   const auto& entry = *catalog<Metric>().find("roc_auc_binary");
-  EXPECT_EQ(output_misfit(entry, choice, {TargetKind::classes, 2}, {1, 1}), "");
+  const std::vector<std::int64_t> one{1, 1};
+  EXPECT_EQ(output_misfit(entry, choice, {TargetKind::classes, 2},
+                          {*catalog<Model>().find("resnet18"), one}),
+            "");
 }
 
 TEST(Targets, AreTakenFromTheData) {
