@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/files/digest.h"
+#include "base/files/files.h"
 #include "base/output/log.h"
 #include "base/text.h"
 #include "config/decode.h"
@@ -73,14 +74,17 @@ bool provide_weights(const PublishedWeights& weights, const std::string& sha256,
                                   get_command(weights) +
                                   " --sha256 DIGEST', or 'sha256' under model.weights");
   const auto path = weights_path(weights);
+  if (!fs::exists(path) && !is_writable(weights_folder()))
+    throw Error(Exit::data, "weights cannot be written to '" + weights_folder() +
+                                "'; set DDPTRAIN_WEIGHTS to a folder that you may write to");
   try {
     return provide_file({weights.url, file, sha256.empty() ? std::string(weights.sha256) : sha256},
                         path);
   } catch (const Error& error) {
-    const bool is_fetch = !file && error.message().starts_with("cannot");  // else a wrong digest
-    if (!is_fetch) throw;
-    throw Error(Exit::data, error.message() +
-                                "; fetch it where there is a network and put it to '" + path + "'");
+    const auto why = error.message();  // or a wrong digest, or a full disk
+    if (file || !(why.starts_with("cannot fetch") || why.starts_with("cannot run"))) throw;
+    throw Error(Exit::data,
+                why + "; fetch it where there is a network and put it to '" + path + "'");
   }
 }
 

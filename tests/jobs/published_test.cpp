@@ -70,6 +70,19 @@ TEST_F(WeightsFolder, ThatCannotBeFetchedSayWhereToPutTheFile) {
                 folder_ / "weights/resnet34-b627a593.pth" + "'");
 }
 
+// A file in its place is in the way of root, too.
+TEST_F(WeightsFolder, ThatCannotBeWrittenIsNotWhereAFileShouldBePut) {
+  folder_.write("weights", "no folder");
+  std::string message;
+  try {
+    provide_weights(*find_weights("resnet34", "imagenet"), "");
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  EXPECT_EQ(message, "weights cannot be written to '" + folder_ / "weights" +
+                         "'; set DDPTRAIN_WEIGHTS to a folder that you may write to");
+}
+
 TEST_F(WeightsFolder, AreFoundByTheNameOfTheModelOrItsBody) {
   const auto file = folder_.write("weights/resnet34-b627a593.pth", "bytes");
   const auto digest = sha256("bytes");
