@@ -2,6 +2,7 @@
 // names.
 #include <ATen/Context.h>
 #include <ATen/ops/zeros.h>
+#include <c10/util/Exception.h>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
@@ -116,9 +117,11 @@ void warn_once(const std::string& text) {
   if (given.insert(text).second) log::warning(text);
 }
 
-/// A message of TorchScript's interpreter ends with the error itself, behind lines of code.
-std::string last_line(const std::string& what) {
-  const auto text = trim(what);
+/// A message of TorchScript's interpreter ends with the error itself, behind lines of code; that of
+/// a c10::Error, which 2.15 throws, with a backtrace.
+std::string last_line(const std::exception& error) {
+  const auto* of_torch = dynamic_cast<const c10::Error*>(&error);
+  const auto text = trim(of_torch ? of_torch->what_without_backtrace() : error.what());
   return shown(text.substr(text.rfind('\n') + 1));
 }
 
@@ -237,7 +240,7 @@ class TorchScript final : public Scripted<Model> {
       output = script().forward({inputs.begin(), inputs.end()});
     } catch (const std::exception& error) {
       if (is_out_of_memory(error.what())) throw;
-      refuse_call("failed: " + last_line(error.what()));
+      refuse_call("failed: " + last_line(error));
     }
     if (!output.isTensor())
       refuse_call("returns " + output.tagKind() + ", and a model returns one tensor");

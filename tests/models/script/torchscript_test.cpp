@@ -259,9 +259,11 @@ TEST(TorchScript, NamesInputsAndOutputsThatDoNotFit) {
             forward("plain.pt") +
                 "returns a tensor of [2, 3], and the data asks for [2, 10]: an output for each "
                 "class; in Python, give its last layer 10 outputs, and script it again");
-  EXPECT_EQ(refusal_of_script({{"file", plain}}, three_classes(), {at::zeros({2, 5})}),
-            forward("plain.pt") +
-                "failed: RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x5 and 6x8)");
+  const std::string shapes = "mat1 and mat2 shapes cannot be multiplied (2x5 and 6x8)";
+  EXPECT_THAT(refusal_of_script({{"file", plain}}, three_classes(), {at::zeros({2, 5})}),
+              testing::AnyOf(forward("plain.pt") + "failed: RuntimeError: " + shapes,
+                             forward("plain.pt") + "failed: RuntimeError: addmm: " + shapes))
+      << "LibTorch 2.15 names the operator";
   EXPECT_EQ(refusal_of_script({{"file", script_file_of("tuple.pt")}}, three_classes(),
                               {at::zeros({2, 6})}),
             forward("tuple.pt") + "returns Tuple, and a model returns one tensor");
