@@ -4,6 +4,7 @@
 #include <webp/encode.h>
 
 #include "images.h"
+#include "jpeg_file.h"
 #include "transforms/codecs/codecs.h"
 #include "transforms/geometry.h"
 #include "transforms/geometry/resample.h"
@@ -138,6 +139,47 @@ TEST(DecodeWindow, FastIsCloseToExactForEveryKindOfFile) {
     decode_window({bytes, name}, window, DecodeMode::exact, {}, work, exact);
     ASSERT_EQ(fast.bytes.size(), exact.bytes.size());
     EXPECT_LT(mean_difference(fast, exact), 2.55) << name;  // 1 % of the range
+  }
+}
+
+/// Noise over a slope: every sample differs from its neighbors in a way of its own.
+Image noisy(int width, int height, Stream& random) {
+  Image image = test::numbered(width, height);
+  for (auto& value : image.bytes)
+    value = static_cast<std::uint8_t>((value + int(random.uniform() * 255)) / 2);
+  return image;
+}
+
+Window random_window(ImageSize size, Stream& random) {
+  Window window;
+  window.width = std::floor(random.uniform(1, size.width + 0.999));
+  window.height = std::floor(random.uniform(1, size.height + 0.999));
+  window.left = std::floor(random.uniform() * (size.width - window.width + 1));
+  window.top = std::floor(random.uniform() * (size.height - window.height + 1));
+  window.out_width = 1 + int(random.uniform() * 40);
+  window.out_height = 1 + int(random.uniform() * 40);
+  window.interpolation = random.uniform() < 0.5 ? Interpolation::bilinear : Interpolation::bicubic;
+  return window;
+}
+
+TEST(DecodeWindow, APartDecodedAloneIsThatPartOfTheWholeImage) {
+  Stream random(3, 0);
+  for (int trial = 0; trial < 3000; ++trial) {
+    const test::JpegKind kinds[] = {{1, 1}, {2, 1}, {2, 2}, {1, 2}, {4, 1}};
+    auto kind = kinds[trial % 5];
+    kind.progressive = trial % 3 == 0;
+    const ImageSize size{1 + int(random.uniform() * 150), 1 + int(random.uniform() * 150)};
+    const auto bytes = test::jpeg_file(noisy(size.width, size.height, random), kind);
+    const auto window = random_window(size, random);
+    Image work, part, whole, cut;
+    decode_window({bytes, "a"}, window, DecodeMode::fast, {}, work, part);
+    const int shrink = decoded_shrink(window, DecodeMode::fast);
+    decode_shrunk({bytes, "a"}, shrink, {}, whole);
+    cut_window(view_of(whole), size, shrink, window, DecodeMode::fast, cut);
+    ASSERT_EQ(part.bytes, cut.bytes)
+        << kind.across << " x " << kind.down << ", " << size.width << " x " << size.height << " at "
+        << window.left << ", " << window.top << " + " << window.width << " x " << window.height
+        << " by " << shrink << " in trial " << trial;
   }
 }
 

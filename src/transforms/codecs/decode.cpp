@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "transforms/codecs/codecs.h"
-#include "transforms/geometry/resample.h"
 
 namespace ddptrain {
 namespace {
@@ -80,6 +79,28 @@ ImagePart part_of(const Window& window, ImageSize size, int shrink) {
   return part;
 }
 
+Window within(const Window& window, const ImagePart& part) {
+  Window inside = window;
+  inside.left = window.left / part.shrink - part.left;
+  inside.top = window.top / part.shrink - part.top;
+  inside.width = window.width / part.shrink;
+  inside.height = window.height / part.shrink;
+  return inside;
+}
+
+/// A column more on each side: at the edges of what it decodes, libjpeg has one neighbor too few
+/// for chroma between two samples. Fewer columns than `least` would be interpolated otherwise.
+ImagePart with_neighbors(const ImagePart& part, ImageSize size) {
+  constexpr int least = 32;
+  const int right = (size.width + part.shrink - 1) / part.shrink;
+  ImagePart wider = part;
+  wider.left = std::max(0, part.left - 1);
+  const int end = std::min(right, std::max(part.left + part.width + 1, wider.left + least));
+  wider.left = std::max(0, std::min(wider.left, end - least));
+  wider.width = end - wider.left;
+  return wider;
+}
+
 }  // namespace
 
 std::span<const std::string_view> names(DecodeMode) {
@@ -149,27 +170,45 @@ Image decode_mask(const EncodedImage& file, std::int64_t max_pixels) {
   return mask;
 }
 
+bool scales_while_decoding(const EncodedImage& file, const DecodeOptions& options) {
+  return is_jpeg(file.bytes) && (!options.exif_orientation || jpeg_header(file).orientation == 1);
+}
+
+int decoded_shrink(const Window& window, DecodeMode mode) {
+  return mode == DecodeMode::exact ? 1 : shrink_for(window);
+}
+
+void decode_shrunk(const EncodedImage& file, int shrink, const DecodeOptions& options,
+                   Image& into) {
+  if (shrink == 1) return decode(file, options, into);
+  const auto size = jpeg_header(file).size;
+  check_size(file, size, options);
+  const ImagePart whole{0, 0, (size.width + shrink - 1) / shrink,
+                        (size.height + shrink - 1) / shrink, shrink};
+  decode_jpeg_part(file, whole, options, into);
+}
+
+void cut_window(const PixelView& shrunk, ImageSize size, int shrink, const Window& window,
+                DecodeMode mode, Image& into) {
+  if (mode == DecodeMode::exact) return resample(shrunk, window, into);
+  const auto part = part_of(window, size, shrink);
+  resample_fast(shrunk.part(part.left, part.top, part.width, part.height), within(window, part),
+                into);
+}
+
 void decode_window(const EncodedImage& file, const Window& window, DecodeMode mode,
                    const DecodeOptions& options, Image& work, Image& into) {
-  if (mode == DecodeMode::exact) {
+  if (mode == DecodeMode::exact || !scales_while_decoding(file, options)) {
     decode(file, options, work);
-    return resample(work, window, into);
+    return cut_window(view_of(work), {work.width, work.height}, 1, window, mode, into);
   }
-  const bool jpeg = is_jpeg(file.bytes);
-  const auto header = jpeg ? jpeg_header(file) : ImageHeader{};
-  if (!jpeg || (options.exif_orientation && header.orientation != 1)) {
-    decode(file, options, work);
-    return resample_fast(work, window, into);
-  }
-  check_size(file, header.size, options);
-  const int shrink = shrink_for(window);
-  const auto got = decode_jpeg_part(file, part_of(window, header.size, shrink), options, work);
-  Window inside = window;
-  inside.left = window.left / shrink - got.left;
-  inside.top = window.top / shrink - got.top;
-  inside.width = window.width / shrink;
-  inside.height = window.height / shrink;
-  resample_fast(work, inside, into);
+  const auto size = jpeg_header(file).size;
+  check_size(file, size, options);
+  const auto part = part_of(window, size, shrink_for(window));
+  const auto got = decode_jpeg_part(file, with_neighbors(part, size), options, work);
+  const auto view =
+      view_of(work).part(part.left - got.left, part.top - got.top, part.width, part.height);
+  resample_fast(view, within(window, part), into);
 }
 
 }  // namespace ddptrain

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "transforms/geometry/resample.h"
 #include "transforms/image.h"
 
 namespace ddptrain {
@@ -50,8 +51,23 @@ void decode(const EncodedImage& file, const DecodeOptions& options, Image& into)
 Image decode_mask(const EncodedImage& file, std::int64_t max_pixels = default_max_pixels);
 
 /// A window of the oriented image, resized to window.out_width x window.out_height. `work` holds
-/// what was decoded in between, so that its memory is used again.
+/// what was decoded in between, so that its memory is used again. The pixels are those of
+/// cut_window(), whichever part of the file is decoded.
 void decode_window(const EncodedImage& file, const Window& window, DecodeMode mode,
                    const DecodeOptions& options, Image& work, Image& into);
+
+/// Whether decode_window() may decode a file scaled down: a JPEG that is not turned.
+bool scales_while_decoding(const EncodedImage& file, const DecodeOptions& options = {});
+
+/// By how much, 1 to 8, a file that may be is scaled down for a window.
+int decoded_shrink(const Window& window, DecodeMode mode);
+
+/// The whole image at that scale; as decode() where it is 1.
+void decode_shrunk(const EncodedImage& file, int shrink, const DecodeOptions& options, Image& into);
+
+/// The same window out of that: what decode_window() gives, to the last bit. `size` is the image's
+/// own; `shrink` that of decoded_shrink(), or 1 for files that are not scaled while decoding.
+void cut_window(const PixelView& shrunk, ImageSize size, int shrink, const Window& window,
+                DecodeMode mode, Image& into);
 
 }  // namespace ddptrain

@@ -14,22 +14,28 @@ struct AxisTaps {
   Taps x, y;
 };
 
-AxisTaps taps_of(const Image& from, const Window& w) {
+template <class Pixels>
+AxisTaps taps_of(const Pixels& from, const Window& w) {
   return {make_taps({w.left, w.width, from.width, w.out_width}, w.interpolation, w.antialias),
           make_taps({w.top, w.height, from.height, w.out_height}, w.interpolation, w.antialias)};
 }
 
-void shape(Image& into, const Image& from, int width, int height) {
-  into.width = width;
-  into.height = height;
-  into.channels = from.channels;
-  if (from.is_float()) {
-    into.bytes.clear();
-    into.floats.resize(into.values());
-  } else {
-    into.floats.clear();
-    into.bytes.resize(into.values());
-  }
+void shape(Image& into, int channels, const Window& window) {
+  into.width = window.out_width;
+  into.height = window.out_height;
+  into.channels = channels;
+}
+
+void shape_bytes(Image& into, int channels, const Window& window) {
+  shape(into, channels, window);
+  into.floats.clear();
+  into.bytes.resize(into.values());
+}
+
+void shape_floats(Image& into, int channels, const Window& window) {
+  shape(into, channels, window);
+  into.bytes.clear();
+  into.floats.resize(into.values());
 }
 
 /// As normalize_coeffs_8bpc in Pillow's Resample.c.
@@ -42,7 +48,7 @@ std::vector<std::int32_t> fixed(const std::vector<double>& weights) {
   return whole;
 }
 
-void resize_bytes(const Image& from, const AxisTaps& taps, Image& into) {
+void resize_bytes(const PixelView& from, const AxisTaps& taps, Image& into) {
   const std::size_t stride = std::size_t(from.width) * from.channels;
   const std::size_t out_stride = std::size_t(into.width) * into.channels;
   const auto across = fixed(taps.x.weights), down = fixed(taps.y.weights);
@@ -51,7 +57,7 @@ void resize_bytes(const Image& from, const AxisTaps& taps, Image& into) {
   std::vector<std::int32_t> line(stride + std::size_t(taps.x.size + 2) * from.channels);
   std::vector<std::uint8_t> narrowed(rows * out_stride);
   for (int y = 0; y < rows; ++y) {
-    kernels::widen(from.bytes.data() + (top + y) * stride, stride, line.data());
+    kernels::widen(from.row(top + y), stride, line.data());
     kernels::gather_row_exact(line.data(), row_taps, from.channels, &narrowed[y * out_stride]);
   }
   for (int y = 0; y < into.height; ++y)
@@ -89,7 +95,7 @@ void resize_floats(const Image& from, const AxisTaps& taps, Image& into) {
 }
 
 /// One row of floats out of the rows that a tap of the vertical axis names, four at a time.
-void blend(const Image& from, const Taps& taps, int y, float* to) {
+void blend(const PixelView& from, const Taps& taps, int y, float* to) {
   const std::size_t stride = std::size_t(from.width) * from.channels;
   const double* weights = &taps.weights[std::size_t(y) * taps.size];
   for (int k = 0; k < taps.count[y]; k += 4) {
@@ -97,7 +103,7 @@ void blend(const Image& from, const Taps& taps, int y, float* to) {
     float some[4];
     for (int j = 0; j < 4; ++j) {
       const bool used = k + j < taps.count[y];
-      rows[j] = from.bytes.data() + (taps.first[y] + (used ? k + j : k)) * stride;
+      rows[j] = from.row(taps.first[y] + (used ? k + j : k));
       some[j] = used ? static_cast<float>(weights[k + j]) : 0;
     }
     kernels::blend_rows(rows, some, stride, k > 0, to);
@@ -138,14 +144,34 @@ Window whole(const Image& image, int out_width, int out_height) {
           .out_height = out_height};
 }
 
+PixelView PixelView::part(int left, int top, int part_width, int part_height) const {
+  return {row(top) + static_cast<std::ptrdiff_t>(left) * channels, stride, part_width, part_height,
+          channels};
+}
+
+PixelView view_of(const Image& image) {
+  DDP_CHECK(!image.is_float(), "views are of bytes");
+  return {image.bytes.data(), std::size_t(image.width) * image.channels, image.width, image.height,
+          image.channels};
+}
+
+void resample(const PixelView& from, const Window& window, Image& into) {
+  const auto taps = taps_of(from, window);
+  shape_bytes(into, from.channels, window);
+  resize_bytes(from, taps, into);
+  into.points.clear();
+  into.masks.clear();
+}
+
 void resample(const Image& from, const Window& window, Image& into) {
   DDP_CHECK(&from != &into, "resizing in place");
-  const auto taps = taps_of(from, window);
-  shape(into, from, window.out_width, window.out_height);
-  if (from.is_float())
+  if (from.is_float()) {
+    const auto taps = taps_of(from, window);
+    shape_floats(into, from.channels, window);
     resize_floats(from, taps, into);
-  else
-    resize_bytes(from, taps, into);
+  } else {
+    resample(view_of(from), window, into);
+  }
   resample_targets(from, window, into);
 }
 
@@ -158,21 +184,27 @@ void resample_targets(const Image& from, const Window& window, Image& into) {
   for (const auto& mask : from.masks) into.masks.push_back(resampled_mask(mask, window));
 }
 
-void resample_fast(const Image& from, const Window& window, Image& into) {
-  DDP_CHECK(&from != &into, "resizing in place");
-  if (from.is_float() || window.interpolation == Interpolation::nearest)
-    return resample(from, window, into);
+void resample_fast(const PixelView& from, const Window& window, Image& into) {
+  if (window.interpolation == Interpolation::nearest) return resample(from, window, into);
   const auto taps = taps_of(from, window);
-  shape(into, from, window.out_width, window.out_height);
+  shape_bytes(into, from.channels, window);
   const std::vector<float> weights(taps.x.weights.begin(), taps.x.weights.end());
   const kernels::FloatTaps across{into.width, taps.x.size, taps.x.first.data(), weights.data()};
-  const std::size_t stride = std::size_t(from.width) * from.channels;
-  std::vector<float> line(stride + std::size_t(taps.x.size + 2) * from.channels);
+  const std::size_t values = std::size_t(from.width) * from.channels;
+  std::vector<float> line(values + std::size_t(taps.x.size + 2) * from.channels);
   for (int y = 0; y < into.height; ++y) {
     blend(from, taps.y, y, line.data());
     kernels::gather_row(line.data(), across, from.channels,
                         into.bytes.data() + std::size_t(y) * into.width * into.channels);
   }
+  into.points.clear();
+  into.masks.clear();
+}
+
+void resample_fast(const Image& from, const Window& window, Image& into) {
+  DDP_CHECK(&from != &into, "resizing in place");
+  if (from.is_float()) return resample(from, window, into);
+  resample_fast(view_of(from), window, into);
   resample_targets(from, window, into);
 }
 
