@@ -49,6 +49,7 @@ def rows(options):
     two_threads = ["parallel.device=cpu", "train.threads=2"]
 
     loader = [program("loader_speed"), train, images]
+    pixels = os.path.join(options.build, "bench", "pixels")
     step = [program("step"), steps, resnet18, "model.num_classes=10", f"batch.global={batch}", *two_threads]
     run_of = lambda steps: [os.path.join(options.build, "ddptrain"), "run", resnet18, f"data.root={options.data}",
                             f"train.duration={steps} steps", "log.every=1 step", "schedule={type: constant}",
@@ -117,6 +118,8 @@ def rows(options):
     return {
         "loader-pil": Row(loader, script("loader_imagenette.py") + [train, "--pipeline", "pil", *passes], fast, 3.5),
         "loader-tuned": Row(loader, script("loader_imagenette.py") + [train, "--pipeline", "tuned", *passes], fast, 2.2),
+        "loader-cached": Row([*loader, pixels], script("loader_imagenette.py") + [train, "--pipeline", "tuned", *passes], fast, 10.0,
+                             prepare=["rm", "-rf", pixels]),
         "shards-pil": from_shards("pil"),
         "shards-tuned": from_shards("tuned"),
         "step-default": Row(step, peer_step, "images_per_second", 1.3),
@@ -188,7 +191,7 @@ def figures_of(text, errors, folder):
     for line in reversed(text.splitlines()):
         if line.startswith("{"):
             return json.loads(line)
-        if line.startswith("train, fast:"):
+        if line.startswith(("train, fast:", "train, cached:")):
             return {"images_per_cpu_second": float(line.split(":")[1])}
     steps = [event for path in glob.glob(f"{folder}/**/events.jsonl", recursive=True)
              for event in map(json.loads, open(path)) if event["event"] == "step"]

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/files/cache_folder.h"
 #include "base/files/files.h"
 #include "base/output/print.h"
 #include "base/output/table_text.h"
@@ -17,6 +18,7 @@
 #include "cli/problems.h"
 #include "cli/program.h"
 #include "recipe/data_section.h"
+#include "recipe/decoded_cache_spec.h"
 #include "recipe/eval_splits.h"
 #include "recipe/load/load.h"
 #include "recipe/sweep/trials.h"
@@ -121,6 +123,18 @@ class Plan {
                      " held out");
     print_tokens();
     print_splits();
+    print_cache();
+  }
+
+  /// Of images, whose pixels are known when they are decoded; a text's cache is a path.
+  void print_cache() const {
+    const auto* cache = recipe_.data.node().find("cache");
+    if (cache == nullptr || !cache->is_map()) return;
+    const auto spec = decode<DecodedCacheSpec>(*cache);
+    if (!spec.decoded) return;
+    line("cache", "at most " + format_bytes(spec.size.bytes) + " of decoded images in '" +
+                      spec.folder.value_or(cache_folder() + "/images") +
+                      "', in memory as far as there is room");
   }
 
   void print_tokens() const {

@@ -160,10 +160,11 @@ TEST(Devices, AreToldApartInTheirFolderAlone) {
 }
 
 // A pipe or a device that is opened in another way is waited for, or fills the memory. What the
-// ranks of a node share is memory.
+// processes of a node share is memory.
 TEST(Inputs, AreOpenedByInputFileAlone) {
   test::expect_lines_only_in(
-      {"base/files/files.cpp", "launch/rank_process.cpp", "distributed/control/node_table.cpp"},
+      {"base/files/files.cpp", "launch/rank_process.cpp", "distributed/control/node_table.cpp",
+       "sources/image/pixel_cache.cpp"},
       "O_RDONLY|O_RDWR|\\bf(re)?open\\(|ifstream|basic_filebuf|std::fstream|"
       "gzopen\\(|archive_read_open_file|mmap\\([^,]*,[^,]*,[^,]*,[^,]*, *open",
       {"::open(path, O_RDONLY)", "::open(path, O_RDWR)", "std::fopen(path", "freopen(path",
@@ -179,7 +180,8 @@ TEST(Inputs, OfDataAreReadThroughTheirFileSystem) {
     const bool data = inside("sources/") || inside("data/");
     return !data || inside("sources/files/") || inside("sources/fetch/") ||
            inside("sources/synthetic/") || file == "sources/text/text_cache.cpp" ||
-           file == "sources/remote/node_cache.cpp" || file == "sources/text/packed_text.cpp";
+           file == "sources/remote/node_cache.cpp" || file == "sources/text/packed_text.cpp" ||
+           file == "sources/image/pixel_cache.cpp";
   };
   test::expect_lines_only_where(
       may,

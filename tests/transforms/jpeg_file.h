@@ -37,7 +37,8 @@ inline std::vector<std::uint8_t> jpeg_file(Image image, const JpegKind& kind) {
   if (kind.progressive) jpeg_simple_progression(&info);
   jpeg_start_compress(&info, TRUE);
   while (info.next_scanline < info.image_height) {
-    auto* row = image.bytes.data() + static_cast<std::size_t>(info.next_scanline) * image.width * image.channels;
+    auto* row = image.bytes.data() +
+                static_cast<std::size_t>(info.next_scanline) * image.width * image.channels;
     jpeg_write_scanlines(&info, &row, 1);
   }
   jpeg_finish_compress(&info);

@@ -117,6 +117,9 @@ std::vector<CacheKind> all_kinds() {
       {"text", "token ids of texts", "a run", true, [] { return in_cache("text"); },
        [] { return files_of(in_cache("text"), [](const auto& name) { return name + ".lock"; }); },
        [] { return locks_of(in_cache("text")); }},
+      {"images", "decoded images", "a run", true, [] { return in_cache("images"); },
+       [] { return files_of(in_cache("images"), [](const auto& name) { return name + ".lock"; }); },
+       [] { return locks_of(in_cache("images")); }},
       {"shards", "indexes of tar shards", "a run", true, [] { return in_cache("shards"); },
        [] {
          return files_of(in_cache("shards"),

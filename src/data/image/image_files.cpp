@@ -14,6 +14,7 @@
 #include "data/preview.h"
 #include "data/targets/alignment.h"
 #include "data/targets/label_target.h"
+#include "sources/remote/address.h"
 
 namespace ddptrain {
 namespace {
@@ -26,6 +27,32 @@ EncodedImage encoded(const std::string& bytes, const std::string& name) {
 
 std::unique_ptr<ImageTarget> labels_of(const ImageList& list) {
   return list.multi_label ? labels_target(std::ssize(list.classes)) : label_target();
+}
+
+/// Equal for the same images of this machine or a store, in any split.
+std::string name_of_images(const ImageList& list) {
+  std::vector<std::string_view> paths;
+  for (const auto& files : list.files)
+    for (const auto& each : files) paths.emplace_back(each.path);
+  std::sort(paths.begin(), paths.end());
+  Digest digest(DigestKind::sha256);
+  digest.add((is_address(list.root) ? list.root : std::filesystem::absolute(list.root).string()));
+  for (const auto path : paths) (digest.add("\n"), digest.add(path));
+  return digest.finish();
+}
+
+/// What the options ask for, or none. Images of others are read once.
+std::unique_ptr<const LazyPixelCache> decoded_cache(const ImageList& list,
+                                                    const DecodedCacheSpec& options,
+                                                    const DataContext& context) {
+  if (!options.decoded || !context.images.empty()) return nullptr;
+  const auto folder = options.folder.value_or(default_pixel_cache());
+  if (options.folder && !is_writable(folder))
+    throw Error(Exit::data, Option{"data.cache.folder"},
+                "cannot write in '" + folder + "'; name another folder");
+  const auto images = std::ssize(list.files[0]) + std::ssize(list.files[1]);
+  return std::make_unique<const LazyPixelCache>(
+      PixelCache::Options{folder, name_of_images(list), images, options.size.bytes});
 }
 
 /// A row that shows a whole image of its own size.
@@ -44,6 +71,7 @@ ImageFiles::ImageFiles(ImageList list, const ImageFileOptions& options, const Da
     : list_(std::move(list)),
       target_(target ? std::move(target) : labels_of(list_)),
       max_pixels_(options.max_pixels),
+      decoded_(decoded_cache(list_, options.cache, context)),
       rows_(transforms_for(options.transforms), options.reading(), context,
             [this, skips = context.skip_bad_samples](Split split) {
               return source_size(split, skips);
@@ -96,20 +124,20 @@ bool ImageFiles::load(Split split, std::int64_t index, const Draw& draw, Batch& 
   const auto path = full_path(wanted);
   const bool in_image = target_->in_image();
   if (!in_image) target_->write(wanted, {}, batch.targets[0], row);
-  std::string bytes;
+  bool good = false;
   Image targets;
   const auto read = [&] {
-    bytes = read_text(*list_.file_system, path);
-    if (in_image) targets = targets_in(wanted, encoded(bytes, path));
+    StoredImage source({*list_.file_system, path}, {.max_pixels = max_pixels_},
+                       decoded_ ? decoded_->cache() : nullptr);
+    if (in_image) targets = targets_in(wanted, source.size());
+    good = rows_.load(split, source, draw, batch, row, in_image ? &targets : nullptr);
   };
-  const bool good = rows_.guarded(read) && rows_.load(split, encoded(bytes, path), draw, batch, row,
-                                                      in_image ? &targets : nullptr);
+  rows_.guarded(read);
   if (good && in_image) write_targets(wanted, std::move(targets), batch, row);
   return good;
 }
 
-Image ImageFiles::targets_in(const ImageFile& file, const EncodedImage& encoded) const {
-  const auto size = image_size(encoded, {.max_pixels = max_pixels_});
+Image ImageFiles::targets_in(const ImageFile& file, ImageSize size) const {
   Image targets;
   targets.width = size.width;
   targets.height = size.height;

@@ -8,6 +8,7 @@
 #include "data/image/image_rows.h"
 #include "data/targets/image_target.h"
 #include "sources/image/image_list.h"
+#include "sources/image/stored_image.h"
 
 namespace ddptrain {
 
@@ -50,12 +51,13 @@ class ImageFiles final : public Dataset {
   Batch with_targets(Batch batch) const;
   /// Masks and points of a file, its corners behind the points; what of them came out of the
   /// transforms becomes row `row` of the targets.
-  Image targets_in(const ImageFile& file, const EncodedImage& encoded) const;
+  Image targets_in(const ImageFile& file, ImageSize size) const;
   void write_targets(const ImageFile& file, Image moved, Batch& batch, std::int64_t row) const;
 
   ImageList list_;
   std::unique_ptr<ImageTarget> target_;
-  std::int64_t max_pixels_;  // of an image that is decoded
+  std::int64_t max_pixels_;                        // of an image that is decoded
+  std::unique_ptr<const LazyPixelCache> decoded_;  // may be null
   Node chosen_ = Node::map();
   ImageRows rows_;
   DataFacts facts_;

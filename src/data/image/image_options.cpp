@@ -22,6 +22,7 @@ void ImageFileOptions::fields(Fields& f) {
      .min = 1,
      .max = 2'147'483'647,
      .unit = "pixels"});
+  f("cache", cache, {.doc = "Decoded images that are kept."});
   section.fields(f);
 }
 

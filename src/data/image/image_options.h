@@ -7,6 +7,7 @@
 #include "config/choice.h"
 #include "data/image/progressive.h"
 #include "recipe/data_section.h"
+#include "recipe/decoded_cache_spec.h"
 #include "transforms/pipeline/pipeline.h"
 
 namespace ddptrain {
@@ -25,6 +26,7 @@ struct ImageFileOptions {
   TransformLists transforms;
   DecodeMode decode = DecodeMode::fast;
   std::int64_t max_pixels = default_max_pixels;
+  DecodedCacheSpec cache;
   PipelineOptions reading() const { return {.mode = decode, .max_pixels = max_pixels}; }
   void fields(Fields& f);
 };

@@ -128,11 +128,11 @@ Batch ImageRows::allocate(const Side& side, std::int64_t rows) const {
   return batch;
 }
 
-bool ImageRows::load(Split split, const EncodedImage& file, const Draw& draw, Batch& batch,
+bool ImageRows::load(Split split, SourceImage& source, const Draw& draw, Batch& batch,
                      std::int64_t row, Image* targets) const {
   const auto& side = of(split, draw);
   return guarded(
-      [&] { side.pipeline.load(file, key_of(draw), side.extent, row_of(batch, row), targets); });
+      [&] { side.pipeline.load(source, key_of(draw), side.extent, row_of(batch, row), targets); });
 }
 
 bool ImageRows::load(Split split, NamedImage&& source, const Draw& draw, Batch& batch,

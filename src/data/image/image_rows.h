@@ -39,7 +39,7 @@ class ImageRows {
   const Extent& extent(Split split, const Draw& draw) const { return of(split, draw).extent; }
   /// Both write row `row` of a batch; false when the image is bad and is to be left out.
   /// `targets` are masks and points of the file's image, which move with its pixels, or null.
-  bool load(Split split, const EncodedImage& file, const Draw& draw, Batch& batch, std::int64_t row,
+  bool load(Split split, SourceImage& source, const Draw& draw, Batch& batch, std::int64_t row,
             Image* targets = nullptr) const;
   bool load(Split split, NamedImage&& source, const Draw& draw, Batch& batch,
             std::int64_t row) const;

@@ -85,22 +85,28 @@ Extent Pipeline::output() const { return output({options_.channels, 0, 0}); }
 
 void Pipeline::load(const EncodedImage& file, const AugmentKey& key, const Extent& expected,
                     const PixelRow& out, Image* targets) const {
-  thread_local Image decoded, image;  // memory that is used again; nothing is remembered in it
   DecodeOptions decoding;
   decoding.channels = options_.channels;
   decoding.max_pixels = options_.max_pixels;
+  EncodedSource source(file, decoding);
+  load(source, key, expected, out, targets);
+}
+
+void Pipeline::load(SourceImage& source, const AugmentKey& key, const Extent& expected,
+                    const PixelRow& out, Image* targets) const {
+  thread_local Image decoded, image;  // memory that is used again; nothing is remembered in it
   std::optional<Window> window;
   if (!steps_.empty()) {
-    const auto size = image_size(file, decoding);
+    const auto size = source.size();
     Stream random = draws(key, 0);
     window = steps_.front()->window(size.width, size.height, random);
   }
   if (window)
-    decode_window(file, *window, options_.mode, decoding, decoded, image);
+    source.decode_window(*window, options_.mode, decoded, image);
   else
-    decode(file, decoding, image);
+    source.decode(image);
   take_targets(targets, window, image);
-  finish(image, window ? 1 : 0, {file.name, key, expected, out});
+  finish(image, window ? 1 : 0, {source.name(), key, expected, out});
   if (targets == nullptr) return;
   targets->masks = std::move(image.masks);
   targets->points = std::move(image.points);

@@ -9,6 +9,7 @@
 
 #include "config/choice.h"
 #include "transforms/codecs/decode.h"
+#include "transforms/codecs/source_image.h"
 #include "transforms/codecs/write.h"
 #include "transforms/transform.h"
 
@@ -71,6 +72,9 @@ class Pipeline {
   /// `targets`, which may be null, belong to the source's pixels and become those of the row.
   void load(const EncodedImage& file, const AugmentKey& key, const Extent& expected,
             const PixelRow& out, Image* targets = nullptr) const;
+  /// The same of an image with decoding options of its own.
+  void load(SourceImage& source, const AugmentKey& key, const Extent& expected, const PixelRow& out,
+            Image* targets = nullptr) const;
   /// The same for pixels that need no decoding (CIFAR, MNIST); `image` is used up.
   void load(Image&& image, std::string_view name, const AugmentKey& key, const Extent& expected,
             const PixelRow& out) const;

@@ -193,9 +193,10 @@ TEST_F(CacheVerb, RefusesWordsThatItDoesNotKnow) {
             "error: 'cache list' takes no word; it was given 'text'\n");
   EXPECT_EQ(refusal({"cache", "clear", "txt"}),
             "error: 'txt' is not a kind of cache; did you mean 'text'?\n");
-  EXPECT_EQ(refusal({"cache", "clear", "qqqqqqqq"}),
-            "error: 'qqqqqqqq' is not a kind of cache; there are text, shards, fetched, kernels, "
-            "weights, schema, libtorch, arrow, tools\n");
+  EXPECT_EQ(
+      refusal({"cache", "clear", "qqqqqqqq"}),
+      "error: 'qqqqqqqq' is not a kind of cache; there are text, images, shards, fetched, kernels, "
+      "weights, schema, libtorch, arrow, tools\n");
   EXPECT_EQ(refusal({"cache", "clear", "--format", "json"}),
             "error: --format is for 'cache list'\n");
 }
