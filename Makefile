@@ -1,5 +1,5 @@
 # Two commands for a fresh machine, `make quickstart` and `make test`; a few short ones for every day.
-.PHONY: quickstart test test-all verify-shipped setup setup-cuda build checker configure generate docs screenshot format tidy sanitize fuzz bench install package wheel sdist release gpu-check gpu-bundle clean
+.PHONY: quickstart test test-all verify-shipped setup setup-cuda build checker configure generate docs screenshot format tidy sanitize fuzz bench bench-table install package wheel sdist release gpu-check gpu-bundle clean
 
 # TORCH=2.15.0 builds and tests with another LibTorch than the default, in a folder of its own.
 default = $(shell sed -n 's/^set(DDPTRAIN_TORCH_DEFAULT \(.*\))$$/\1/p' cmake/LibTorch.cmake)
@@ -103,6 +103,9 @@ fuzz: setup                ## every program of tests/fuzz for a minute
 bench: setup
 	cmake --preset release -B $(BUILD) -DTORCH=$(torch) -DDDPTRAIN_BENCH=ON
 	ninja -C $(BUILD) -j $(JOBS)
+
+bench-table: bench         ## measure rows for at most 40 minutes and write the table of bench/README.md
+	bench/table.py --build $(BUILD) $(if $(DDPTRAIN_DATA),--data $(DDPTRAIN_DATA)/imagenette2-224)
 
 clean:
 	rm -rf $(BUILD)

@@ -110,6 +110,21 @@ def rows(options):
     shards_peer = lambda pipeline: script("shards_webdataset.py") + [shards, "--pipeline", pipeline, "--epochs", "1" if small else "3"]
     from_shards = lambda pipeline: Row(shard_speed, shards_peer(pipeline), "images_per_second", 1.2, prepare=make_shards)
 
+    # Some images of each class, and a run of one step on them.
+    def run_on_some(name, images):
+        folder = os.path.join(options.build, "bench", name)
+        run = (f"{ddptrain} run {resnet18} data.root={folder} 'train.duration=1 step' 'schedule={{type: constant}}' batch.global=8"
+               f" data.loader.workers=2 {' '.join(two_threads)}")
+        make = (f"rm -rf {folder} && mkdir -p {folder}/val && for c in {options.data}/val/*; do mkdir {folder}/val/${{c##*/}} &&"
+                f" ls $c/* | head -{images} | xargs -I% ln -s % {folder}/val/${{c##*/}}/; done && ln -s val {folder}/train")
+        return folder, make, run
+
+    scored, make_scored, run_scored = run_on_some("scored", 4 if small else 100)
+    make_scored = ["sh", "-c", f"{make_scored} && {run_scored} output.dir={scored}/runs"]
+    started, make_started, run_started = run_on_some("started", 2)
+    score = lambda verb, *more: [ddptrain, verb, f"{scored}/runs/imagenette-resnet18/001", *more, "train.threads=2", "data.loader.workers=2"]
+    peer_score = script("score_resnet18.py") + [f"{scored}/val"]
+
     houses = os.path.join(options.build, "bench", "houses")
     make_houses = [os.path.join(options.build, "ddptrain"), "data", "make", "table", houses,
                    "--rows", "4000" if small else "1000000"]
@@ -135,6 +150,9 @@ def rows(options):
         "epoch-accelerate": Row(run, peer_epoch("accelerate"), "images_per_second", 1.25, pss_at_most=0.7),
         "epoch-tuned": Row(run, peer_epoch("tuned"), "images_per_second"),
         "profile": Row([*run_of(profiled + 2), "--profile", str(profiled)], run_of(profiled + 2), "images_per_second", 0.9),
+        "eval": Row(score("eval"), peer_score, "seconds", better="less", prepare=make_scored, pss_at_most=0.5),
+        "predict": Row(score("predict", f"{scored}/val", "--output", f"{scored}/ours.csv"), [*peer_score, "--csv", f"{scored}/peer.csv"],
+                       "seconds", better="less", prepare=make_scored, pss_at_most=0.5),
         "masks": samples("masks", "camvid-tiny.yaml", "data.root={}"),
         "points": samples("points", "biwi-tiny.yaml", "data.file={}/points.csv"),
         "collab": Row(collab, collab_peer, "rows_per_second", 5.0, prepare=make_ratings),
@@ -147,6 +165,9 @@ def rows(options):
         "startup-trainer": Row(first_step, language_peer("trainer"), "wall", 10.0, better="less", prepare=make_language),
         "startup": Row(mlp, script("startup.py"), "wall", at_most=0.33, better="less"),
         "startup-memory": Row(mlp, script("startup.py"), "rss", at_most=150, better="less"),
+        "startup-run": Row(["sh", "-c", f"exec {run_started} output.dir={started}/runs"],
+                           script("epoch_resnet18.py") + [f"{started}/train", "--peer", "tuned", "--steps", "1", "--batch", "8"], "wall", better="less",
+                           prepare=["sh", "-c", make_started], pss_at_most=0.5),
         "ranks": Row([program("ranks"), "4"], script("torchrun_barrier.py") + ["4"], "wall", at_most=0.6, better="less"),
         "ddp-step": Row(ddp, ddp_peer, "ddp_over_bare", 1.0, better="less"),
     }
@@ -195,7 +216,7 @@ def figures_of(text, errors, folder):
             return {"images_per_cpu_second": float(line.split(":")[1])}
     steps = [event for path in glob.glob(f"{folder}/**/events.jsonl", recursive=True)
              for event in map(json.loads, open(path)) if event["event"] == "step"]
-    if len(steps) > 1:
+    if len(steps) > 1 and steps[-1]["seconds"] > steps[0]["seconds"]:
         first, last = steps[0], steps[-1]
         speed = (last["samples"] - first["samples"]) / (last["seconds"] - first["seconds"])
         return {"images_per_second": speed, "rows_per_second": speed}
@@ -232,6 +253,7 @@ def measure(command, watch_pss):
         cpu = usage.ru_utime + usage.ru_stime
         others = machine_busy_seconds() - busy - cpu
         found = figures_of(text, errors[0], folder)
+        found.setdefault("seconds", wall)  # the whole process, where it prints no figure of its own
         return {**found, "wall": wall, "cpu": cpu, "rss": usage.ru_maxrss / 1024, "pss": peak[0],
                 "disturbed": others > 0.1 * wall * os.cpu_count() + 0.05}
 
