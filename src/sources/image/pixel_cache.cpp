@@ -27,13 +27,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t page = 4096;
-constexpr std::uint64_t unit = 64;  // entries begin at multiples of it
-constexpr std::uint64_t most_probes = 64;
-constexpr int tag_bits = 20;  // of a word: bits of the name; above them the unit
-constexpr std::array<char, 16> pixel_magic{"ddptrain pixels"};
-constexpr std::string_view file_ending = ".pixels";
-constexpr auto long_unused = std::chrono::hours(24 * 60);
+constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kUnit = 64;  // entries begin at multiples of it
+constexpr std::uint64_t kMostProbes = 64;
+constexpr int kTagBits = 20;  // of a word: bits of the name; above them the unit
+constexpr std::array<char, 16> kPixelMagic{"ddptrain pixels"};
+constexpr std::string_view kPixelEnding = ".pixels";
+constexpr auto kLongUnused = std::chrono::hours(24 * 60);
 
 std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t to) {
   return (bytes + to - 1) / to * to;
@@ -81,7 +81,7 @@ void remove_long_unused_pixels(const std::string& folder) {
   const auto now = fs::file_time_type::clock::now();
   for (const auto& file : fs::directory_iterator(folder, gone)) {
     const auto path = file.path().string();
-    if (path.ends_with(file_ending) && now - file.last_write_time(gone) > long_unused && !gone &&
+    if (path.ends_with(kPixelEnding) && now - file.last_write_time(gone) > kLongUnused && !gone &&
         remove_unused(path))
       remove_free_lock(path + ".lock");
   }
@@ -126,10 +126,10 @@ std::string default_pixel_cache() { return cache_folder() + "/images"; }
 
 PixelCache::PixelCache(const Options& options)
     : path_(options.folder + "/" + sha256(options.name + "\n" + machine_name()) +
-            std::string(file_ending)),
+            std::string(kPixelEnding)),
       limit_(static_cast<std::uint64_t>(options.size)),
       slots_(std::bit_ceil(std::uint64_t(std::max<std::int64_t>(64, 4 * options.images)))) {
-  static_assert(sizeof(Entry) <= unit && sizeof(Header) <= page);
+  static_assert(sizeof(Entry) <= kUnit && sizeof(Header) <= kPage);
   make_folders(options.folder);
   const FileLock lock(path_ + ".lock");
   if (!opened_existing()) {
@@ -154,7 +154,7 @@ bool PixelCache::opened_existing() {
   if (file_ < 0) return false;
   Header found{};
   const auto boot = boot_of_machine();
-  if (::pread(file_, &found, sizeof found, 0) == sizeof found && found.magic == pixel_magic &&
+  if (::pread(file_, &found, sizeof found, 0) == sizeof found && found.magic == kPixelMagic &&
       boot[0] != 0 && found.boot == boot && found.slots == slots_ && found.used <= limit_)
     return true;
   ::close(file_);
@@ -167,8 +167,8 @@ void PixelCache::make_new() {
   const auto temporary = temporary_name(path_);
   file_ = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (file_ < 0) fail_at("write", path_, errno);
-  const auto first = rounded_up(page + slots_ * sizeof(std::uint64_t), page);
-  const Header made{pixel_magic, boot_of_machine(), slots_, first, 0};
+  const auto first = rounded_up(kPage + slots_ * sizeof(std::uint64_t), kPage);
+  const Header made{kPixelMagic, boot_of_machine(), slots_, first, 0};
   int reason = ::posix_fallocate(file_, 0, static_cast<off_t>(first));
   if (reason == 0 && !write_whole(file_, &made, sizeof made, 0)) reason = errno;
   if (reason == 0 && ::rename(temporary.c_str(), path_.c_str()) != 0) reason = errno;
@@ -179,7 +179,7 @@ void PixelCache::make_new() {
 }
 
 void PixelCache::map() {
-  limit_ = std::max(limit_, rounded_up(page + slots_ * sizeof(std::uint64_t), page));
+  limit_ = std::max(limit_, rounded_up(kPage + slots_ * sizeof(std::uint64_t), kPage));
   void* got = ::mmap(nullptr, limit_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file_, 0);
   if (got == MAP_FAILED) {
     const int reason = errno;
@@ -193,29 +193,30 @@ void PixelCache::map() {
 PixelCache::Header& PixelCache::header() const { return *reinterpret_cast<Header*>(data_); }
 
 std::span<std::uint64_t> PixelCache::words() const {
-  return {reinterpret_cast<std::uint64_t*>(data_ + page), slots_};
+  return {reinterpret_cast<std::uint64_t*>(data_ + kPage), slots_};
 }
 
 /// Null where none is there.
 const PixelCache::Entry* PixelCache::entry_at(std::uint64_t word) const {
-  const auto at = (word >> tag_bits) * unit;
-  if (word == 0 || at > limit_ - unit) return nullptr;
+  const auto at = (word >> kTagBits) * kUnit;
+  if (word == 0 || at > limit_ - kUnit) return nullptr;
   const auto* entry = reinterpret_cast<const Entry*>(data_ + at);
-  if (entry->check != entry->checked() || entry->pixel_bytes() > limit_ - unit - at) return nullptr;
+  if (entry->check != entry->checked() || entry->pixel_bytes() > limit_ - kUnit - at)
+    return nullptr;
   return entry;
 }
 
 namespace {
 
-std::uint64_t tag_of(const PixelKey& key) { return key.name[1] & ((1U << tag_bits) - 1); }
+std::uint64_t tag_of(const PixelKey& key) { return key.name[1] & ((1U << kTagBits) - 1); }
 
 /// Every word that may lead to an image, the first that is 0 last.
 template <class Visit>
 void probe_words(std::span<std::uint64_t> words, const PixelKey& key, const Visit& visit) {
-  for (std::uint64_t i = 0; i < most_probes; ++i) {
+  for (std::uint64_t i = 0; i < kMostProbes; ++i) {
     auto& word = words[(key.name[0] + i) & (words.size() - 1)];
     const auto value = std::atomic_ref(word).load(std::memory_order_acquire);
-    if (value != 0 && (value & ((1U << tag_bits) - 1)) != tag_of(key)) continue;
+    if (value != 0 && (value & ((1U << kTagBits) - 1)) != tag_of(key)) continue;
     if (visit(word, value) || value == 0) return;
   }
 }
@@ -231,7 +232,7 @@ std::optional<DecodedPixels> PixelCache::find(const PixelKey& key, int shrink) c
     found = {{entry->width, entry->height},
              entry->shrink,
              entry->scales != 0,
-             {reinterpret_cast<const std::uint8_t*>(entry) + unit,
+             {reinterpret_cast<const std::uint8_t*>(entry) + kUnit,
               std::size_t(entry->row_width) * entry->channels, entry->row_width, entry->row_height,
               entry->channels}};
     return true;
@@ -242,7 +243,7 @@ std::optional<DecodedPixels> PixelCache::find(const PixelKey& key, int shrink) c
 bool PixelCache::has_room(std::uint64_t bytes) const {
   if (std::atomic_ref(header().stopped).load(std::memory_order_relaxed) != 0) return false;
   const auto used = std::atomic_ref(header().used).load(std::memory_order_relaxed);
-  if (used <= limit_ && rounded_up(unit + bytes, unit) <= limit_ - used) return true;
+  if (used <= limit_ && rounded_up(kUnit + bytes, kUnit) <= limit_ - used) return true;
   if (stop())
     log::info("'" + path_ + "' has the " + format_bytes(static_cast<std::int64_t>(limit_)) +
               " of data.cache.size; images that are not in it are decoded each time");
@@ -260,9 +261,9 @@ std::uint64_t PixelCache::reserve(std::uint64_t bytes) const {
 }
 
 bool PixelCache::write(std::uint64_t at, const Entry& entry, const PixelView& pixels) const {
-  std::array<std::uint8_t, unit> first{};
+  std::array<std::uint8_t, kUnit> first{};
   std::memcpy(first.data(), &entry, sizeof entry);
-  return write_whole(file_, pixels.first, entry.pixel_bytes(), at + unit) &&
+  return write_whole(file_, pixels.first, entry.pixel_bytes(), at + kUnit) &&
          write_whole(file_, first.data(), first.size(), at);
 }
 
@@ -281,7 +282,7 @@ void PixelCache::add(const PixelKey& key, const DecodedPixels& image) const {
   DDP_CHECK(image.pixels.stride == std::size_t(image.pixels.width) * image.pixels.channels,
             "rows without gaps");
   if (!has_room(entry.pixel_bytes())) return;
-  const auto at = reserve(rounded_up(unit + entry.pixel_bytes(), unit));
+  const auto at = reserve(rounded_up(kUnit + entry.pixel_bytes(), kUnit));
   if (at == 0) return;
   if (write(at, entry, image.pixels)) return publish(entry, at);
   const int reason = errno;
@@ -293,7 +294,7 @@ void PixelCache::add(const PixelKey& key, const DecodedPixels& image) const {
 /// In a free word, or that of the same image before its file changed. Where another thread was
 /// first, or there is no word, the space stays unused.
 void PixelCache::publish(const Entry& entry, std::uint64_t at) const {
-  const auto wanted = at / unit << tag_bits | tag_of(entry.key);
+  const auto wanted = at / kUnit << kTagBits | tag_of(entry.key);
   probe_words(words(), entry.key, [&](std::uint64_t& word, std::uint64_t value) {
     const auto* there = entry_at(value);
     const bool takes_its_place =
