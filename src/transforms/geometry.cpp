@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 
+#include "base/clones.h"
 #include "base/error.h"
 
 namespace ddptrain {
@@ -86,6 +88,29 @@ void flip_rows(T* pixels, int width, int height, int channels) {
   }
 }
 
+/// A row of three bytes a pixel, five pixels at a time. `line` has 16 bytes more than the row.
+DDPTRAIN_CLONES
+void mirror_colors(std::uint8_t* row, int width, std::uint8_t* line) {
+  using Block = std::uint8_t __attribute__((vector_size(16)));
+  std::memcpy(line, row, std::size_t(width) * 3);
+  int x = 0;
+  for (; x + 5 < width; x += 5) {  // the byte behind them is written again
+    Block block;
+    std::memcpy(&block, line + std::size_t(width - 5 - x) * 3, sizeof block);
+    block =
+        __builtin_shufflevector(block, block, 12, 13, 14, 9, 10, 11, 6, 7, 8, 3, 4, 5, 0, 1, 2, 15);
+    std::memcpy(row + std::size_t(x) * 3, &block, sizeof block);
+  }
+  for (; x < width; ++x)
+    std::memcpy(row + std::size_t(x) * 3, line + std::size_t(width - 1 - x) * 3, 3);
+}
+
+void mirror_colors(Image& image) {
+  std::vector<std::uint8_t> line(std::size_t(image.width) * 3 + 16);
+  for (int y = 0; y < image.height; ++y)
+    mirror_colors(&image.bytes[std::size_t(y) * image.width * 3], image.width, line.data());
+}
+
 }  // namespace
 
 std::span<const std::string_view> names(PaddingMode) {
@@ -127,12 +152,12 @@ void pad(Image& image, const Borders& borders, PaddingMode mode, double fill) {
 }
 
 void flip_horizontally(Image& image) {
-  on_pixels(image, [&](auto& pixels) {
-    if (image.channels == 3)
-      flip_rows(pixels.data(), image.width, image.height, 3);
-    else
+  if (image.channels == 3 && !image.is_float())
+    mirror_colors(image);
+  else
+    on_pixels(image, [&](auto& pixels) {
       flip_rows(pixels.data(), image.width, image.height, image.channels);
-  });
+    });
   for (auto& mask : image.masks) flip_horizontally(mask);
   for (auto& point : image.points) point.x = image.width - point.x;
 }

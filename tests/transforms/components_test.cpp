@@ -7,6 +7,7 @@
 
 #include "images.h"
 #include "support/refused.h"
+#include "transforms/geometry.h"
 
 namespace ddptrain {
 namespace {
@@ -231,6 +232,20 @@ TEST(Normalize, WantsAPresetOrBothLists) {
   const Image out =
       applied({{"type", "normalize"}, {"mean", {0.5}}, {"std", {0.25}}}, test::flat(1, 1, 255));
   EXPECT_FLOAT_EQ(out.floats[0], 2);
+}
+
+TEST(Flip, PutsEveryPixelOppositeForEveryWidthAndChannel) {
+  for (const int channels : {1, 3, 4})
+    for (int width = 1; width < 40; ++width) {
+      const auto image = test::numbered(width, 3, channels);
+      auto flipped = image;
+      flip_horizontally(flipped);
+      for (int y = 0; y < 3; ++y)
+        for (int x = 0; x < width; ++x)
+          for (int c = 0; c < channels; ++c)
+            ASSERT_EQ(flipped.bytes[std::size_t((y * width + x) * channels + c)],
+                      image.bytes[std::size_t((y * width + width - 1 - x) * channels + c)]);
+    }
 }
 
 }  // namespace
