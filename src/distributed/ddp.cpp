@@ -18,7 +18,7 @@
 namespace ddptrain {
 namespace {
 
-class DdpEngine final : public Engine, private PassCapture {
+class DdpEngine final : public Engine, private PassCapture, private ReductionMemory {
  public:
   DdpEngine(const ModelFactory& factory, const EngineOptions& options, World& world,
             bool shares_state)
@@ -38,7 +38,7 @@ class DdpEngine final : public Engine, private PassCapture {
   }
 
   Model& model() override { return replica_.model(); }
-  const Shards* shards() const override { return zero1_ ? &zero1_->shards() : nullptr; }
+  ModelParts* parts() override { return zero1_ ? &*zero1_ : nullptr; }
 
   void freeze(const Frozen& frozen) override {
     ddptrain::freeze(replica_.model(), frozen);
@@ -91,16 +91,7 @@ class DdpEngine final : public Engine, private PassCapture {
 
   void broadcast_buffers() override { replica_.broadcast_buffers(*world_.gradients); }
   std::int64_t held_bytes() const override { return Engine::held_bytes() + buckets_->bytes(); }
-  std::vector<NamedTensor> gather_state() const override {
-    return compression_ ? compression_->gather_state() : std::vector<NamedTensor>{};
-  }
-  std::int64_t state_bytes() const override {
-    return compression_ ? compression_->state_bytes(replica_.parameters()) : 0;
-  }
-  void load(const std::vector<NamedTensor>& state) override {
-    if (!compression_) return Engine::load(state);
-    compression_->load(state);
-  }
+  ReductionMemory* memory() override { return compression_ ? this : nullptr; }
   void parameters_changed() override {
     if (zero1_) zero1_->gather_weights();
   }
@@ -110,6 +101,11 @@ class DdpEngine final : public Engine, private PassCapture {
   PassCapture& capture() override { return *this; }
 
  private:
+  std::vector<NamedTensor> gather_state() const override { return compression_->gather_state(); }
+  std::int64_t state_bytes() const override {
+    return compression_->state_bytes(replica_.parameters());
+  }
+  void load(const std::vector<NamedTensor>& state) override { compression_->load(state); }
   std::string obstacle() const override {
     if (options_.find_unused_parameters)
       return "'parallel.ddp.find_unused_parameters' may use others in each step";

@@ -6,7 +6,6 @@
 #include <unordered_map>
 
 #include "base/error.h"
-#include "base/output/log.h"
 #include "distributed/sharding/shards.h"
 #include "distributed/window_numbers.h"
 #include "models/pass.h"
@@ -14,11 +13,18 @@
 
 namespace ddptrain {
 
-void Engine::load(const std::vector<NamedTensor>& state) {
-  if (!state.empty())
-    log::warning(
-        "the checkpoint has what compressed gradients had lost, and this run does not "
-        "compress them: it is left out");
+const Shards* Engine::shards() const {
+  auto* parts = const_cast<Engine*>(this)->parts();
+  return parts ? &parts->shards() : nullptr;
+}
+
+void Engine::follow() {
+  if (auto* own = parts()) own->follow();
+}
+
+Blocks* Engine::continuation_blocks() {
+  auto* own = parts();
+  return own ? own->continuation_blocks() : nullptr;
 }
 
 std::vector<NamedTensor> Engine::masters() {
@@ -31,10 +37,13 @@ void Engine::assign(const std::vector<NamedTensor>& values) {
   const at::NoGradGuard no_grad;
   std::unordered_map<std::string, at::Tensor> state;
   for (const auto& named : model().state()) state.emplace(named.name, named.tensor);
-  for (const auto& [name, value] : values) state.at(name).copy_(value);
+  for (const auto& named : values)
+    if (!parts() || !parts()->assign(named)) state.at(named.name).copy_(named.tensor);
 }
 
 at::Tensor Engine::whole(const std::string& name) {
+  if (auto* own = parts())
+    if (const auto found = own->whole(name); found.defined()) return found;
   for (const auto& named : model().state())
     if (named.name == name) return named.tensor.detach();
   DDP_CHECK(false, "the model has the tensor that is asked for");

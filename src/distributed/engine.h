@@ -60,6 +60,37 @@ struct MicroStep {
   at::Tensor step_there{};  // Pass::step_there
 };
 
+/// Where each rank has a part of what is trained (sharded modes).
+class ModelParts {
+ public:
+  virtual ~ModelParts() = default;
+  /// This rank's pieces of the parameters. They, not the model's parameters, have gradients after
+  /// Engine::sum(), and are what an optimizer moves.
+  virtual const Shards& shards() const = 0;
+  /// A parameter, whole, for reading; all ranks call it together. Undefined: the model has it.
+  virtual at::Tensor whole(const std::string& /*name*/) { return {}; }
+  /// Keeps this rank's piece of a parameter's value; false: the model has it.
+  virtual bool assign(const NamedTensor& /*value*/) { return false; }
+  /// Joins in a forward pass of other ranks, where this one has no batch for it.
+  virtual void follow() {}
+  /// What runs the blocks that ranks share while a rank continues texts (Model::extend). All ranks
+  /// call join_continuation() after each extend() of that rank, and take part in it. Null: every
+  /// rank has all, and needs no other.
+  virtual Blocks* continuation_blocks() { return nullptr; }
+  virtual void join_continuation() {}
+};
+
+/// What reductions of gradients remember from step to step.
+class ReductionMemory {
+ public:
+  virtual ~ReductionMemory() = default;
+  /// As Optimizer::gather_state().
+  virtual std::vector<NamedTensor> gather_state() const = 0;
+  /// Its size in the end, in bytes, known from the beginning.
+  virtual std::int64_t state_bytes() const = 0;
+  virtual void load(const std::vector<NamedTensor>& state) = 0;
+};
+
 /// After finish() or sum(), gradients of the master parameters hold sum(loss gradients) *
 /// loss_scale / nominal over all ranks and replicas; multiply in place by nominal / (loss_scale *
 /// weight) for the step's mean. Parameters that received no gradient anywhere in the window have an
@@ -72,10 +103,13 @@ class Engine {
   virtual void freeze(const Frozen& frozen) = 0;
   /// The master replica: what optimizers, checkpoints and evaluation see. Owned by the engine.
   virtual Model& model() = 0;
-  /// What this rank has of parameters that ranks share; null: every rank has all. Its pieces, not
-  /// the model's parameters, have gradients after sum(), and are what an optimizer moves.
-  virtual const Shards* shards() const { return nullptr; }
-  /// What an optimizer moves: those pieces, or else the model's parameters.
+  /// Null: every rank has all.
+  virtual ModelParts* parts() { return nullptr; }
+  const Shards* shards() const;  // of the parts, or null
+  /// ModelParts', which does nothing where every rank has all.
+  void follow();
+  Blocks* continuation_blocks();
+  /// What an optimizer moves: the pieces of the parts, or else the model's parameters.
   std::vector<NamedTensor> masters();
   /// The same model, which model() only finds: the cast is undone by the type that is returned.
   const Model& model() const { return const_cast<Engine*>(this)->model(); }
@@ -93,14 +127,12 @@ class Engine {
   StepTotals finish() { return totals(sum(false).cpu()); }
   /// Rank 0's buffers to all: before evaluation and before a save.
   virtual void broadcast_buffers() = 0;
-  /// What reductions remember from step to step, as Optimizer::gather_state().
-  virtual std::vector<NamedTensor> gather_state() const { return {}; }
-  /// Its size in the end, in bytes, known from the beginning.
-  virtual std::int64_t state_bytes() const { return 0; }
-  virtual void load(const std::vector<NamedTensor>& state);
+  /// Null: they remember nothing.
+  virtual ReductionMemory* memory() { return nullptr; }
+  const ReductionMemory* memory() const { return const_cast<Engine*>(this)->memory(); }
   /// Gives parameters and buffers these values, whole and the same on all ranks, each of which
   /// keeps its part; names are the model's. parameters_changed() follows.
-  virtual void assign(const std::vector<NamedTensor>& values);
+  void assign(const std::vector<NamedTensor>& values);
   /// Parameters, or this rank's pieces of them, were changed: replicas, or other ranks, follow.
   virtual void parameters_changed() = 0;
   /// Forward on the master replica in the run's numerics, without gradients and collectives. A pass
@@ -108,15 +140,8 @@ class Engine {
   virtual at::Tensor forward(const Batch& batch, const Pass& pass) = 0;
   /// The same in evaluation mode; `carried`: what the batch's rows carry, or null.
   at::Tensor evaluate(const Batch& batch, Carried* carried = nullptr);
-  /// Joins in a forward pass of other ranks, where this one has no batch for it.
-  virtual void follow() {}
   /// One of the model's parameters or buffers, whole, for reading; all ranks call it together.
-  virtual at::Tensor whole(const std::string& name);
-  /// Where ranks share the model's blocks: what runs them while a rank continues texts
-  /// (Model::extend). All ranks call join_continuation() after each extend() of that rank, and take
-  /// part in it. Null: every rank has all, and needs no other.
-  virtual Blocks* continuation_blocks() { return nullptr; }
-  virtual void join_continuation() {}
+  at::Tensor whole(const std::string& name);
   /// Bytes of weights, and of buffers of gradients, that this rank has between steps; gradients
   /// that backward makes come on top.
   virtual std::int64_t held_bytes() const;

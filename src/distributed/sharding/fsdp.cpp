@@ -5,8 +5,8 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
 
+#include <algorithm>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include "base/error.h"
@@ -32,7 +32,7 @@ at::Tensor without_memory_like(const at::Tensor& parameter, const Numerics& nume
       .as_strided(form.sizes(), form.strides());
 }
 
-class UnitEngine final : public Engine {
+class UnitEngine final : public Engine, private ModelParts {
  public:
   UnitEngine(const ModelFactory& factory, const EngineOptions& options, World& world,
              Reshard reshard)
@@ -50,7 +50,7 @@ class UnitEngine final : public Engine {
   }
 
   Model& model() override { return replica_.model(); }
-  const Shards* shards() const override { return &units_->shards(); }
+  ModelParts* parts() override { return this; }
 
   void freeze(const Frozen& frozen) override {
     ddptrain::freeze(replica_.model(), frozen);
@@ -87,18 +87,6 @@ class UnitEngine final : public Engine {
   StepTotals totals(const at::Tensor& numbers) const override { return window_.totals(numbers); }
 
   void broadcast_buffers() override { replica_.broadcast_buffers(*world_.gradients); }
-  void assign(const std::vector<NamedTensor>& values) override {
-    const auto& parameters = replica_.parameters();
-    std::unordered_map<std::string, std::size_t> places;
-    for (std::size_t i = 0; i < parameters.size(); ++i) places.emplace(parameters[i].name, i);
-    std::vector<NamedTensor> others;
-    for (const auto& named : values)
-      if (const auto found = places.find(named.name); found != places.end())
-        units_->assign(found->second, named.tensor);
-      else
-        others.push_back(named);
-    Engine::assign(others);
-  }
   void parameters_changed() override { units_->weights_changed(); }
 
   at::Tensor forward(const Batch& batch, const Pass& pass) override {
@@ -107,18 +95,25 @@ class UnitEngine final : public Engine {
     units_->end_forward();
     return output;
   }
-  void follow() override { units_->follow(); }
-
-  at::Tensor whole(const std::string& name) override {
-    const auto& shards = units_->shards();
-    return shards.has(name) ? shards.whole(name) : Engine::whole(name);
-  }
-  Blocks* continuation_blocks() override { return walk_.get(); }
-  void join_continuation() override { walk_->join(); }
   std::int64_t held_bytes() const override { return units_->held_bytes(); }
   PassCapture& capture() override { return capture_; }
 
  private:
+  const Shards& shards() const override { return units_->shards(); }
+  at::Tensor whole(const std::string& name) override {
+    return shards().has(name) ? shards().whole(name) : at::Tensor();
+  }
+  bool assign(const NamedTensor& value) override {
+    const auto& parameters = replica_.parameters();
+    const auto found = std::ranges::find(parameters, value.name, &NamedTensor::name);
+    if (found == parameters.end()) return false;
+    units_->assign(static_cast<std::size_t>(found - parameters.begin()), value.tensor);
+    return true;
+  }
+  void follow() override { units_->follow(); }
+  Blocks* continuation_blocks() override { return walk_.get(); }
+  void join_continuation() override { walk_->join(); }
+
   /// Of its parameters, which every rank draws, a rank keeps its pieces: one at a time is whole.
   std::unique_ptr<Model> built(const ModelFactory& factory) {
     const at::NoGradGuard no_grad;

@@ -11,12 +11,12 @@ namespace ddptrain {
 
 /// The parameters of a replica, which it moves into buffers: one for each bucket of gradients, of
 /// which a rank has the same elements.
-class Zero1 {
+class Zero1 final : public ModelParts {
  public:
   /// All outlive it. Of a frozen parameter some rank has the state, too: what trains may change.
   Zero1(std::vector<NamedTensor> parameters, const BucketSize& size, CutAt at, World& world);
 
-  const Shards& shards() const { return *shards_; }
+  const Shards& shards() const override { return *shards_; }
   /// How the buckets of those of the parameters are cut that train.
   std::vector<Flat> flats_of(const std::vector<NamedTensor>& trained) const;
   /// Gives the pieces of this rank the sums of their gradients; whole parameters have none from now

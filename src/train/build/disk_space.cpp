@@ -65,8 +65,8 @@ std::string local_space_problem(const Training& t, std::int64_t step, const std:
 }  // namespace
 
 std::int64_t checkpoint_bytes(const Training& t) {
-  auto bytes =
-      bytes_in(t.engine->model().state()) + t.optimizer->state_bytes() + t.engine->state_bytes();
+  auto bytes = bytes_in(t.engine->model().state()) + t.optimizer->state_bytes();
+  if (const auto* memory = t.engine->memory()) bytes += memory->state_bytes();
   if (t.ema) bytes += bytes_in(t.engine->model().named_parameters());
   if (t.recipe.train.swa) bytes += bytes_in(t.engine->model().named_buffers());
   return bytes;

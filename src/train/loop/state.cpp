@@ -231,6 +231,15 @@ std::vector<NamedTensor> parameters_in(const std::vector<ParameterGroup>& groups
   return all;
 }
 
+void restore_reduction(Engine& engine, const std::vector<NamedTensor>& state) {
+  if (auto* memory = engine.memory())
+    memory->load(state);
+  else if (!state.empty())
+    log::warning(
+        "the checkpoint has what compressed gradients had lost, and this run does not "
+        "compress them: it is left out");
+}
+
 }  // namespace
 
 CheckpointParts capture(const Training& t, const RunState& state) {
@@ -244,7 +253,8 @@ CheckpointParts capture(const Training& t, const RunState& state) {
   parts.model = model_parts(t);
   if (!shards) parts = share_of(parts, t.world->rank, t.world->size);
   const auto carried = t.engine->carried().gather(*t.world->control);
-  const auto reduction = t.engine->gather_state();
+  const auto* memory = t.engine->memory();
+  const auto reduction = memory ? memory->gather_state() : std::vector<NamedTensor>{};
   if (t.world->rank != 0) return parts;
   parts.reduction = whole_parts(reduction);
   parts.carried = whole_parts(carried);
@@ -276,7 +286,7 @@ RunState restore(Training& t, const Checkpoint& checkpoint) {
   require_all_classes(t, saved);
   require_the_same_epochs(t, saved);
   t.optimizer->load(checkpoint.optimizer);
-  t.engine->load(checkpoint.reduction);
+  restore_reduction(*t.engine, checkpoint.reduction);
   t.engine->carried().load(checkpoint.carried);
   auto state = state_for(t, saved);
   restore_callbacks(t, saved.callbacks);
