@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "distributed/c10d.h"
 #include "distributed/control/meeting.h"
 #include "distributed/control/store.h"
 #include "distributed/control/versions.h"

@@ -27,6 +27,10 @@ Blocks* Engine::continuation_blocks() {
   return own ? own->continuation_blocks() : nullptr;
 }
 
+void Engine::join_continuation() {
+  if (auto* own = parts()) own->join_continuation();
+}
+
 std::vector<NamedTensor> Engine::masters() {
   return shards() ? shards()->pieces() : model().named_parameters();
 }

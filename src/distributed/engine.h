@@ -109,6 +109,7 @@ class Engine {
   /// ModelParts', which does nothing where every rank has all.
   void follow();
   Blocks* continuation_blocks();
+  void join_continuation();
   /// What an optimizer moves: the pieces of the parts, or else the model's parameters.
   std::vector<NamedTensor> masters();
   /// The same model, which model() only finds: the cast is undone by the type that is returned.

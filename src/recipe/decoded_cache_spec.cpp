@@ -15,6 +15,7 @@ void DecodedCacheSpec::fields(Fields& f) {
     {.doc = "Folder on a local disk for the file; null: images in the user's cache folder.",
      .path = true});
   f.require(needs("folder", "decoded"));
+  f.require(needs(is_not("size", "8 GiB"), "decoded"));
 }
 
 }  // namespace ddptrain

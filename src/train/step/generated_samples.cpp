@@ -33,7 +33,7 @@ bool add_generated(Training& t, SampleGenerator& generator, const std::function<
   const auto round = [&](std::size_t) {
     const bool goes_on = is_going_on(t, generates && !generator.is_done());
     if (goes_on && generates) generator.round();
-    if (goes_on && t.engine->parts()) t.engine->parts()->join_continuation();
+    if (goes_on) t.engine->join_continuation();
     if (alive) alive();
   };
   if (!in_rounds(*t.world->control, generator.rounds(), asked, round)) return false;

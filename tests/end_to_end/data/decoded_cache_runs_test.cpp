@@ -63,7 +63,8 @@ TEST_F(DecodedCacheRuns, HaveTheWeightsOfRunsWithoutItAlsoAfterAKill) {
 }
 
 TEST_F(DecodedCacheRuns, AreNamedByPlan) {
-  const auto plan = run({"plan", "small.yaml", kCached, "--no-model"}, folder_.path(), environment());
+  const auto plan =
+      run({"plan", "small.yaml", kCached, "--no-model"}, folder_.path(), environment());
   EXPECT_EQ(plan.code, 0) << plan.err;
   EXPECT_THAT(plan.out, HasSubstr("cache          at most 8.0 GiB of decoded images in '"));
 }
