@@ -102,6 +102,7 @@ Node other(const Shape& option, const std::string& value) {
   if (option.kind == Shape::Kind::boolean) return word(value == "true" ? "false" : "true");
   for (const auto& one : option.words)
     if (one != value) return word(one);
+  if (option.kind == Shape::Kind::size) return word(value == "1 MiB" ? "2 MiB" : "1 MiB");
   for (const double number : numbers_of(option))
     if (number != parse_number(value)) return word(format_number(number));
   return {};
