@@ -173,16 +173,20 @@ const std::string& shapes() {
 std::map<std::string, std::string> environment() { return {{"SHAPES", shapes()}}; }
 
 std::string free_port() {
-  const int made = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  auto* const where = reinterpret_cast<sockaddr*>(&address);
-  const bool bound = ::bind(made, where, size) == 0 && ::getsockname(made, where, &size) == 0;
-  ::close(made);
-  if (!bound) throw std::runtime_error("no free port");
-  return std::to_string(ntohs(address.sin_port));
+  constexpr int kFirst = 10000, kPorts = 22000;  // below those that Linux gives to connections
+  static int next = ::getpid() * 31 % kPorts;
+  for (int tried = 0; tried < kPorts; ++tried) {
+    const int port = kFirst + next++ % kPorts;
+    const int made = ::socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    const bool free = ::bind(made, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    ::close(made);
+    if (free) return std::to_string(port);
+  }
+  throw std::runtime_error("no free port");
 }
 
 int reached_step(const std::string& log) {

@@ -34,10 +34,9 @@ TEST(Doctor, MeasuresTheNetworkOfRanksThatItStarts) {
 
 TEST(Doctor, MeasuresTheNetworkOfNodes) {
   const Folder folder;
-  const auto node = [](const std::string& rank) {
-    return std::vector<std::string>{"doctor",      "--network", "--devices", "1",
-                                    "--nodes",     "2",         "--address", "127.0.0.1:29581",
-                                    "--node-rank", rank};
+  const auto node = [address = "127.0.0.1:" + free_port()](const std::string& rank) {
+    return std::vector<std::string>{"doctor", "--network", "--devices", "1",           "--nodes",
+                                    "2",      "--address", address,     "--node-rank", rank};
   };
   Program second(node("1"), folder.path());
   const auto output = Program(node("0"), folder.path()).wait();

@@ -26,6 +26,7 @@ TEST(Join, RanksThatTorchrunStartedTrainAsOneRun) {
   const std::vector<std::string> words{"run", "small.yaml", "parallel.mode=ddp",
                                        "parallel.devices=2"};
   ASSERT_EQ(run(words, folder.path(), environment()).code, 0);
+  const auto port = free_port();
   const auto rank = [&](const std::string& number) {
     return std::map<std::string, std::string>{{"SHAPES", shapes()},
                                               {"RANK", number},
@@ -33,7 +34,7 @@ TEST(Join, RanksThatTorchrunStartedTrainAsOneRun) {
                                               {"WORLD_SIZE", "2"},
                                               {"LOCAL_WORLD_SIZE", "2"},
                                               {"MASTER_ADDR", "127.0.0.1"},
-                                              {"MASTER_PORT", "29517"},
+                                              {"MASTER_PORT", port},
                                               {"TORCHELASTIC_RUN_ID", "test"},
                                               {"TORCHELASTIC_RESTART_COUNT", "0"}};
   };
@@ -61,12 +62,12 @@ std::map<std::string, std::string> joined_rank(const std::string& number, const 
 }
 
 /// Whether a program listens there on the loopback address.
-bool listens(int port) {
+bool listens(const std::string& port) {
   const int made = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_port = htons(static_cast<std::uint16_t>(std::stoi(port)));
   const bool found = ::connect(made, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
   ::close(made);
   return found;
@@ -77,10 +78,11 @@ TEST(Join, ASignalEndsARankThatWaitsForOthers) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe());
   for (const int asked : {SIGTERM, SIGINT}) {
+    const auto port = free_port();
     Program first({"run", "small.yaml", "parallel.mode=ddp", "parallel.devices=2",
                    "parallel.timeout.start=1 h"},
-                  folder.path(), joined_rank("0", "29541"));
-    while (first.running() && !listens(29541))
+                  folder.path(), joined_rank("0", port));
+    while (first.running() && !listens(port))
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
     first.signal(asked);
     EXPECT_EQ(first.wait().code, 128 + asked);
@@ -99,13 +101,15 @@ TEST(Join, ARunOnWhichOthersWorkIsRefusedByAllRanks) {
                                        "train.duration=1000000 steps",
                                        "eval.every=1000000 steps",
                                        "checkpoint.every=5 steps"};
-  Program first(start, folder.path(), joined_rank("0", "29519"));
-  Program second(start, folder.path(), joined_rank("1", "29519"));
+  const auto port = free_port();
+  Program first(start, folder.path(), joined_rank("0", port));
+  Program second(start, folder.path(), joined_rank("1", port));
   while (first.running() && first.err().find("  saved ") == std::string::npos)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   const std::vector<std::string> resume{"resume", folder / "runs/small/001"};
-  Program a(resume, folder.path(), joined_rank("0", "29520"));
-  Program b(resume, folder.path(), joined_rank("1", "29520"));
+  const auto other = free_port();
+  Program a(resume, folder.path(), joined_rank("0", other));
+  Program b(resume, folder.path(), joined_rank("1", other));
   for (const auto& ended : {a.wait(), b.wait()}) {
     EXPECT_EQ(ended.code, 3) << ended.err;
     EXPECT_THAT(ended.err,

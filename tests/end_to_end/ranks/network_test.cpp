@@ -32,11 +32,12 @@ TEST(Network, ARunOnSeveralRanksListensOnNothing) {
 TEST(Network, RanksThatMeetAtLoopbackListenOnNothingElse) {
   const Folder folder;
   write(folder / "small.yaml", small_recipe());
+  const auto port = free_port();
   const auto rank = [&](const std::string& number) {
     return std::map<std::string, std::string>{
-        {"SHAPES", shapes()},    {"RANK", number},          {"LOCAL_RANK", number},
-        {"WORLD_SIZE", "2"},     {"LOCAL_WORLD_SIZE", "2"}, {"MASTER_ADDR", "127.0.0.1"},
-        {"MASTER_PORT", "29521"}};
+        {"SHAPES", shapes()}, {"RANK", number},          {"LOCAL_RANK", number},
+        {"WORLD_SIZE", "2"},  {"LOCAL_WORLD_SIZE", "2"}, {"MASTER_ADDR", "127.0.0.1"},
+        {"MASTER_PORT", port}};
   };
   const std::vector<std::string> words{"run", "small.yaml", kSmallModel, "parallel.mode=ddp",
                                        "parallel.devices=2"};
@@ -46,7 +47,7 @@ TEST(Network, RanksThatMeetAtLoopbackListenOnNothingElse) {
   while (first.running() || second.running()) {
     for (const auto pid : {first.pid(), second.pid()})
       for (const auto& listener : listening_sockets(pid)) {
-        store = store || listener.port == 29521;
+        store = store || std::to_string(listener.port) == port;
         EXPECT_TRUE(listener.is_loopback()) << listener.address << ":" << listener.port;
       }
     std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -143,10 +143,10 @@ TEST_F(RestartsTest, AreNotForALossThatIsNotFinite) {
 // Each node's process starts the ranks of its node again.
 // Gloo adds up in another order than the four ranks of one machine.
 TEST_F(RestartsTest, OfSeveralNodesMeetAgain) {
+  const auto address = "127.0.0.1:" + free_port();
   const auto node = [&](const std::string& rank, const std::string& runs) {
-    return started(
-        plus(kSteps, {"parallel.devices=4", "parallel.restarts=2", "output.dir=" + runs, "--nodes",
-                      "2", "--address", "127.0.0.1:29581", "--node-rank", rank}));
+    return started(plus(kSteps, {"parallel.devices=4", "parallel.restarts=2", "output.dir=" + runs,
+                                 "--nodes", "2", "--address", address, "--node-rank", rank}));
   };
   {
     const auto first = node("0", "whole"), second = node("1", "whole");
@@ -254,6 +254,7 @@ TEST_F(Elastic, UnderTorchrunARunGoesOnWithTheNodeThatIsLeft) {
   if (!peers) GTEST_SKIP() << "DDPTRAIN_PEERS=FOLDER names a Python environment with torch";
   const Words recipe{"train.precision=fp64", "parallel.devices=2"};
   uninterrupted(recipe);
+  const auto endpoint = "--rdzv-endpoint=127.0.0.1:" + free_port();
   const auto agent = [&] {
     const Words torchrun{"-m",
                          "torch.distributed.run",
@@ -261,7 +262,7 @@ TEST_F(Elastic, UnderTorchrunARunGoesOnWithTheNodeThatIsLeft) {
                          "--nproc-per-node=1",
                          "--max-restarts=3",
                          "--rdzv-backend=c10d",
-                         "--rdzv-endpoint=127.0.0.1:29583",
+                         endpoint,
                          "--rdzv-id=elastic",
                          "--rdzv-conf=last_call_timeout=5",
                          "--no-python",

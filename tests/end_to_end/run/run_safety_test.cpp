@@ -169,6 +169,7 @@ TEST_F(RunSafety, ARunWhoseFirstLineAloneIsReadLeavesNothingOrACheckpoint) {
 }
 
 TEST_F(RunSafety, JoinedRanksThatDoNotBeginLeaveNoFolder) {
+  const auto port = free_port();
   const auto rank = [&](const std::string& number) {
     return std::map<std::string, std::string>{{"SHAPES", shapes()},
                                               {"RANK", number},
@@ -176,7 +177,7 @@ TEST_F(RunSafety, JoinedRanksThatDoNotBeginLeaveNoFolder) {
                                               {"WORLD_SIZE", "2"},
                                               {"LOCAL_WORLD_SIZE", "2"},
                                               {"MASTER_ADDR", "127.0.0.1"},
-                                              {"MASTER_PORT", "29523"},
+                                              {"MASTER_PORT", port},
                                               {"TORCHELASTIC_RUN_ID", "test"},
                                               {"TORCHELASTIC_RESTART_COUNT", "0"}};
   };
