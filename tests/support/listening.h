@@ -45,12 +45,14 @@ inline std::map<pid_t, pid_t> parents() {
   return parent;
 }
 
-// "socket:[12345]" links among a process's open files.
+// "socket:[12345]" links among a process's open files; none of one that ended.
 inline std::set<std::string> socket_inodes(pid_t pid) {
   std::set<std::string> inodes;
   std::error_code gone;
-  for (const auto& entry : fs::directory_iterator("/proc/" + std::to_string(pid) + "/fd", gone)) {
-    const auto target = fs::read_symlink(entry.path(), gone).string();
+  fs::directory_iterator at("/proc/" + std::to_string(pid) + "/fd", gone);
+  for (const fs::directory_iterator end; !gone && at != end; at.increment(gone)) {
+    std::error_code closed;
+    const auto target = fs::read_symlink(at->path(), closed).string();
     if (target.rfind("socket:[", 0) == 0) inodes.insert(target.substr(8, target.size() - 9));
   }
   return inodes;
