@@ -17,6 +17,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "end_to_end/fork_client.h"
+
 namespace ddptrain::end_to_end {
 namespace fs = std::filesystem;
 
@@ -53,6 +55,12 @@ Program::Program(const std::vector<std::string>& arguments, const std::string& f
       folder + "/.program-" + std::to_string(::getpid()) + "-" + std::to_string(count++);
   out_path_ = stem + ".out";
   err_path_ = stem + ".err";
+  if (executable == test::program()) {
+    std::vector<std::string> words{executable};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    pid_ = forked({folder, out_path_, err_path_, words, environment});
+    if (pid_ > 0) return;
+  }
   pid_ = ::fork();
   if (pid_ < 0) throw std::runtime_error("fork failed");
   if (pid_ > 0) return;
