@@ -12,9 +12,9 @@
 #include <memory>
 #include <numeric>
 
+#include "autograd/back_propagate.h"
 #include "data/image/normalize_images.h"
 #include "distributed/phases.h"
-#include "distributed/window_numbers.h"
 #include "launch/failure.h"
 #include "losses/loss.h"
 
@@ -26,18 +26,6 @@ at::Tensor weighted(const at::Tensor& penalty, const LossTerms& terms) {
   const auto rows = terms.weights.size(0);
   if (rows == 0) return penalty;
   return penalty.mul(terms.weights.reshape({rows, -1}).sum(1));
-}
-
-/// Adds the sum of all elements, in double. What a device or a large tensor has is an operator's.
-void add_sum(at::Tensor& to, const at::Tensor& elements) {
-  constexpr std::int64_t few = 4096;  // calling operators would take longer
-  if (!to.is_cpu() || elements.numel() > few || elements.scalar_type() != at::kFloat ||
-      !elements.is_contiguous()) {
-    to += elements.sum(at::kDouble);
-    return;
-  }
-  const auto* first = elements.const_data_ptr<float>();
-  *to.mutable_data_ptr<double>() += std::accumulate(first, first + elements.numel(), 0.0);
 }
 
 /// Room for a buffer that begins where kernels like tensors to begin.
@@ -120,14 +108,19 @@ std::vector<NamedTensor> Replica::trained() const {
 
 void Replica::begin() {
   for (const auto& named : parameters_) named.tensor.mutable_grad().reset();
-  set_sums(at::zeros({kPenalty + 1}, at::TensorOptions(device_).dtype(at::kDouble)));
+  sums_ = at::zeros({kPenalty + 1}, at::TensorOptions(device_).dtype(at::kDouble));
 }
 
-void Replica::set_sums(at::Tensor sums) {
-  sums_ = std::move(sums);
-  loss_sum_ = sums_.select(0, kLossSum);
-  weight_ = sums_.select(0, kWeight);
-  penalty_sum_ = sums_.select(0, kPenalty);
+// What a device or a large tensor has is an operator's.
+void Replica::add_to(WindowNumber number, const at::Tensor& elements) {
+  constexpr std::int64_t few = 4096;  // calling operators would take longer
+  if (!sums_.is_cpu() || elements.numel() > few || elements.scalar_type() != at::kFloat ||
+      !elements.is_contiguous()) {
+    sums_.select(0, number).add_(elements.detach().sum(at::kDouble));
+    return;
+  }
+  const auto* first = elements.const_data_ptr<float>();
+  sums_.mutable_data_ptr<double>()[number] += std::accumulate(first, first + elements.numel(), 0.0);
 }
 
 PassResults Replica::results() const {
@@ -140,7 +133,7 @@ PassResults Replica::results() const {
 void Replica::restore(const PassResults& results) {
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     parameters_[i].tensor.mutable_grad() = results.gradients[i];
-  set_sums(results.sums);
+  sums_ = results.sums;
 }
 
 std::vector<at::Tensor> Replica::inputs_of(const Batch& batch) const {
@@ -176,10 +169,19 @@ void Replica::train(const Batch& batch, const Loss& loss, const MicroStep& at,
   const auto sum = loss_sum(batch, loss, at, statistics);
   if (!sum.requires_grad()) return;  // nothing to learn
   const PhaseScope phase(Phase::backward);
-  const auto gradient = at.loss_gradient.defined()
-                            ? at.loss_gradient.to(sum.options())
-                            : at::full({}, at.loss_scale / at.nominal, sum.options());
-  named("the backward pass", [&] { sum.backward(gradient.expand(sum.sizes())); });
+  named("the backward pass", [&] { back_propagate(sum, loss_gradient(at, sum)); });
+}
+
+at::Tensor Replica::loss_gradient(const MicroStep& at, const at::Tensor& output) {
+  if (at.loss_gradient.defined())
+    return at.loss_gradient.to(output.options()).expand(output.sizes());
+  const double number = at.loss_scale / at.nominal;
+  if (!device_.is_cpu()) return at::full({}, number, output.options()).expand(output.sizes());
+  auto& last = loss_gradient_;
+  if (number != last.number || !last.tensor.defined() || last.tensor.sizes() != output.sizes() ||
+      last.tensor.scalar_type() != output.scalar_type())
+    last = {number, at::full({}, number, output.options()).expand(output.sizes())};
+  return last.tensor;
 }
 
 Pass Replica::training_pass(const Batch& batch, const MicroStep& at, Statistics* statistics) const {
@@ -224,15 +226,15 @@ at::Tensor Replica::loss_sum(const Batch& batch, const Loss& loss, const MicroSt
   for (const auto& [other, weight] : auxiliary.all())
     terms.values = terms.values.add(
         loss_of(loss, other.to(numerics_.parameters), given.targets).values, weight);
-  add_sum(loss_sum_, terms.values.detach());
-  add_sum(weight_, terms.weights);
+  add_to(kLossSum, terms.values);
+  add_to(kWeight, terms.weights);
   if (!terms.values.requires_grad()) return terms.values;
   // Their sum would give each the same gradient.
   if (!penalty.sum().defined() && device_.is_cpu()) return terms.values;
   auto sum = terms.values.sum();
   if (!penalty.sum().defined()) return sum;
   const auto extra = weighted(penalty.sum(), terms).sum();
-  penalty_sum_ += extra.detach();
+  sums_.select(0, kPenalty).add_(extra.detach());
   return sum.add(extra);
 }
 

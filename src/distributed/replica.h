@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "distributed/engine.h"
+#include "distributed/window_numbers.h"
 
 namespace ddptrain {
 
@@ -68,7 +68,10 @@ class Replica {
   at::Tensor loss_sum(const Batch& batch, const Loss& loss, const MicroStep& at,
                       Statistics* statistics);
   void flatten_buffers();
-  void set_sums(at::Tensor sums);
+  /// Of each element of what is back-propagated, in its sizes.
+  at::Tensor loss_gradient(const MicroStep& at, const at::Tensor& output);
+  /// Adds the sum of all elements, in double, to one of the sums.
+  void add_to(WindowNumber number, const at::Tensor& elements);
   /// Where memory ends in it on a device, the error has its name.
   template <class Body>
   auto named(const char* phase, const Body& body) const;
@@ -84,9 +87,10 @@ class Replica {
   at::Tensor flat_buffers_;
   // On the device: read without synchronization.
   at::Tensor sums_;
-  at::Tensor loss_sum_;  // views of sums_
-  at::Tensor weight_;
-  at::Tensor penalty_sum_;  // of the model's auxiliary penalties
+  struct {
+    double number = 0;
+    at::Tensor tensor;
+  } loss_gradient_;  // the last one on the host
 };
 
 /// Names and sizes of parameters, in a few words: ranks that say the same have the same model.

@@ -1,10 +1,12 @@
 #include "distributed/window_numbers.h"
 
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/tensor.h>
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "distributed/sharding/shards.h"
@@ -45,6 +47,14 @@ const at::Tensor& HostNumbers::on(at::Device device, std::vector<double> numbers
   }
   last_ = std::move(numbers);
   return tensor_;
+}
+
+at::Tensor HostNumbers::behind(const at::Tensor& sums, std::vector<double> numbers) {
+  if (!sums.is_cpu()) return at::cat({sums, on(sums.device(), std::move(numbers))});
+  auto all = at::empty({sums.numel() + std::ssize(numbers)}, sums.options());
+  auto* to = all.mutable_data_ptr<double>();
+  std::ranges::copy(numbers, std::copy_n(sums.const_data_ptr<double>(), sums.numel(), to));
+  return all;
 }
 
 std::vector<double> counted(const HostCounts& counts, bool asked) {

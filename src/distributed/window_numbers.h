@@ -41,6 +41,8 @@ struct HostCounts {
 class HostNumbers {
  public:
   const at::Tensor& on(at::Device device, std::vector<double> numbers);
+  /// Those of a device and these, in a tensor of their own.
+  at::Tensor behind(const at::Tensor& sums, std::vector<double> numbers);
 
  private:
   std::vector<double> last_;

@@ -6,12 +6,15 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/record_function.h>
+#include <torch/csrc/autograd/functions/utils.h>
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "autograd/function.h"
+#include "autograd/chain_node.h"
+#include "autograd/torch_compat.h"
+#include "base/error.h"
 
 namespace ddptrain {
 namespace {
@@ -74,43 +77,61 @@ template <class T>
 void all_rows(const at::Tensor& scores, const at::Tensor& labels, const at::Tensor& weight,
               const FewClassesOptions& o, const LossTerms& terms, const at::Tensor& gradients) {
   const auto classes = scores.size(1);
+  const auto rows = scores.size(0);
   const FewWeights<T> weights(weight, classes);
-  for (std::int64_t r = 0; r < scores.size(0); ++r) {
-    const auto label = labels.const_data_ptr<std::int64_t>()[r];
-    auto* gradient = gradients.mutable_data_ptr<T>() + r * classes;
+  const auto* given = scores.const_data_ptr<T>();
+  const auto* known = labels.const_data_ptr<std::int64_t>();
+  auto* values = terms.values.mutable_data_ptr<T>();
+  auto* counts = terms.weights.mutable_data_ptr<T>();
+  auto* gradient = gradients.mutable_data_ptr<T>();
+  for (std::int64_t r = 0; r < rows; ++r, gradient += classes) {
+    const auto label = known[r];
     T value = 0, counted = 0;
     if (label == o.ignored) {
       std::fill_n(gradient, classes, T(0));
     } else {
-      FewScores<T> row{scores.const_data_ptr<T>() + r * classes, classes};
+      FewScores<T> row{given + r * classes, classes};
       row.normalize();
       value = static_cast<T>(row_value(row, weights, label, o));
       counted = static_cast<T>(weights[label]);
       row_gradient(gradient, row, weights, label, o);
     }
-    terms.values.mutable_data_ptr<T>()[r] = value;
-    terms.weights.mutable_data_ptr<T>()[r] = counted;
+    values[r] = value;
+    counts[r] = counted;
   }
 }
 
-/// Values that were computed already, and so were their gradients by the scores.
-class FewClassesFunction final : public AutogradFunction {
+/// Has the gradients of the values by the scores already.
+class FewClassesNode final : public ChainNode {
  public:
-  FewClassesFunction(at::Tensor values, at::Tensor gradients)
-      : values_(std::move(values)), gradients_(std::move(gradients)) {}
+  FewClassesNode(torch::autograd::edge_list&& edges, at::Tensor gradients)
+      : ChainNode(std::move(edges)), gradients_(std::move(gradients)) {}
 
-  at::Tensor forward(FunctionContext& context, const std::vector<at::Tensor>&) override {
-    context.save({std::exchange(gradients_, {})});
-    return std::exchange(values_, {});
-  }
+  const at::Tensor& gradients() const { return gradients_; }
+  std::string name() const override { return "FewClasses"; }
+  void release_variables() override { gradients_.reset(); }
 
-  std::vector<at::Tensor> backward(const FunctionContext& context,
-                                   const at::Tensor& gradient) override {
-    return {context.saved()[0].mul(gradient.unsqueeze(1))};
+  torch::autograd::variable_list apply(torch::autograd::variable_list&& of_values) override {
+    if (!of_values[0].defined()) return torch::autograd::variable_list(1);
+    DDP_CHECK(gradients_.defined(), "a graph is used once");
+    const auto gradients = std::exchange(gradients_, {});
+    AT_DISPATCH_FLOATING_TYPES(gradients.scalar_type(), "few_classes_backward",
+                               [&] { scale_rows<scalar_t>(gradients, of_values[0]); });
+    return {gradients};
   }
 
  private:
-  at::Tensor values_, gradients_;  // until the forward pass
+  template <class T>
+  static void scale_rows(const at::Tensor& gradients, const at::Tensor& of_values) {
+    const auto rows = gradients.size(0), classes = gradients.size(1);
+    const auto stride = of_values.stride(0);
+    auto* row = gradients.mutable_data_ptr<T>();
+    const auto* factor = of_values.const_data_ptr<T>();
+    for (std::int64_t r = 0; r < rows; ++r, row += classes)
+      for (std::int64_t c = 0; c < classes; ++c) row[c] *= factor[r * stride];
+  }
+
+  at::Tensor gradients_;  // [rows, classes]
 };
 
 bool is_small(const at::Tensor& scores, const at::Tensor& labels) {
@@ -137,13 +158,17 @@ std::optional<LossTerms> few_classes_loss(const at::Tensor& scores, const at::Te
   if (!is_small(scores, labels) || !are_classes(labels, scores.size(1), options.ignored)) return {};
   RECORD_FUNCTION("ddptrain::few_classes_loss", std::vector<c10::IValue>{});
   const auto rows = scores.size(0);
-  LossTerms terms{at::empty({rows}, scores.options()), at::empty({rows}, scores.options())};
-  const auto gradients = at::empty(scores.sizes(), scores.options());
-  AT_DISPATCH_FLOATING_TYPES(scores.scalar_type(), "few_classes_loss", [&] {
-    all_rows<scalar_t>(scores, labels, weight, options, terms, gradients);
-  });
-  terms.values =
-      apply_function(c10::make_intrusive<FewClassesFunction>(terms.values, gradients), {scores});
+  const auto node = make_node<FewClassesNode>(torch::autograd::collect_next_edges(scores),
+                                              at::empty(scores.sizes(), scores.options()));
+  LossTerms terms;
+  {
+    const at::AutoDispatchBelowAutograd below;
+    terms = {at::empty({rows}, scores.options()), at::empty({rows}, scores.options())};
+    AT_DISPATCH_FLOATING_TYPES(scores.scalar_type(), "few_classes_loss", [&] {
+      all_rows<scalar_t>(scores, labels, weight, options, terms, node->gradients());
+    });
+  }
+  torch::autograd::set_history(terms.values, node);
   return terms;
 }
 

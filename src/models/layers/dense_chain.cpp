@@ -8,7 +8,6 @@
 #include <ATen/ops/mm.h>
 #include <ATen/record_function.h>
 #include <c10/core/impl/LocalDispatchKeySet.h>
-#include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/functions/utils.h>
 #include <torch/csrc/autograd/saved_variable.h>
 
@@ -17,6 +16,7 @@
 #include <typeinfo>
 #include <utility>
 
+#include "autograd/chain_node.h"
 #include "autograd/leaf_gradient.h"
 #include "autograd/torch_compat.h"
 #include "base/error.h"
@@ -98,16 +98,32 @@ dense::Rows<T> rows_of(const at::Tensor& tensor) {
     return {tensor.mutable_data_ptr<T>(), tensor.size(0), tensor.size(1), tensor.size(1)};
 }
 
+/// A view; what LibTorch's does besides takes longer than a small product.
+at::Tensor transposed(const at::Tensor& matrix) {
+  auto view = at::detail::make_tensor<c10::TensorImpl>(
+      c10::TensorImpl::VIEW, c10::Storage(matrix.storage()), matrix.key_set(), matrix.dtype());
+  auto* impl = view.unsafeGetTensorImpl();
+  impl->set_storage_offset(matrix.storage_offset());
+  impl->set_sizes_and_strides(at::IntArrayRef{matrix.size(1), matrix.size(0)},
+                              at::IntArrayRef{matrix.stride(1), matrix.stride(0)});
+  return view;
+}
+
+at::Tensor product(const at::Tensor& left, const at::Tensor& right) {
+  const at::AutoDispatchBelowAutograd below;
+  return at::mm(left, right);
+}
+
 template <class T>
 const T* data_or_null(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.const_data_ptr<T>() : nullptr;
 }
 
 /// The node. Its input is that of the chain; it gives the parameters their gradients itself.
-class DenseNode final : public torch::autograd::Node {
+class DenseNode final : public ChainNode {
  public:
   DenseNode(torch::autograd::edge_list&& edges, const at::Tensor& input)
-      : Node(std::move(edges)), input_(input, /*is_output=*/false) {}
+      : ChainNode(std::move(edges)), input_(input, /*is_output=*/false) {}
 
   std::string name() const override { return "DenseChain"; }
   void release_variables() override {
@@ -185,7 +201,7 @@ class DenseNode final : public torch::autograd::Node {
   }
 
   at::Tensor add_linear(const Linear& linear, const at::Tensor& input) {
-    const auto output = at::mm(input, linear.weight().t());
+    const auto output = product(input, transposed(linear.weight()));
     AT_DISPATCH_FLOATING_TYPES(input.scalar_type(), "dense_linear", [&] {
       dense::add_bias(rows_of<scalar_t>(output), data_or_null<scalar_t>(linear.bias()));
     });
@@ -197,7 +213,7 @@ class DenseNode final : public torch::autograd::Node {
   }
 
   at::Tensor add_norm(BatchNorm& norm, const at::Tensor& input) {
-    const auto output = at::empty_like(input);
+    const auto output = at::empty(input.sizes(), input.options());
     const auto statistics = at::empty({2, input.size(1)}, input.options().dtype(at::kDouble));
     const auto terms = norm.count_batch();
     AT_DISPATCH_FLOATING_TYPES(input.scalar_type(), "dense_norm", [&] {
@@ -244,8 +260,8 @@ class DenseNode final : public torch::autograd::Node {
       add_gradient(layer.bias, std::move(sums));
     }
     const auto of_output = gradient.value;
-    if (continues) gradient = {at::mm(of_output, weight), true};
-    if (takes_gradient(weight)) add_gradient(weight, at::mm(of_output.t(), before));
+    if (continues) gradient = {product(of_output, weight), true};
+    if (takes_gradient(weight)) add_gradient(weight, product(transposed(of_output), before));
   }
 
   template <class T>

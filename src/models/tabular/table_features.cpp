@@ -3,9 +3,7 @@
 #include <ATen/Dispatch.h>
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/zeros.h>
 #include <ATen/record_function.h>
-#include <torch/csrc/autograd/function.h>
 #include <torch/csrc/autograd/functions/utils.h>
 #include <torch/csrc/autograd/saved_variable.h>
 
@@ -13,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "autograd/chain_node.h"
 #include "autograd/leaf_gradient.h"
 #include "autograd/torch_compat.h"
 #include "models/layers/dense_chain.h"
@@ -29,12 +28,15 @@ std::int64_t rows_in(const TableInputs& inputs) {
 }
 
 bool all_in_range(const at::Tensor& codes, std::span<const at::Tensor> embeddings) {
-  const auto* code = codes.const_data_ptr<std::int64_t>();
-  for (std::int64_t r = 0; r < codes.size(0); ++r)
-    for (const auto& embedding : embeddings) {
-      if (*code < 0 || *code >= embedding.size(0)) return false;
-      ++code;
+  const auto* first = codes.const_data_ptr<std::int64_t>();
+  const auto rows = codes.size(0), columns = codes.size(1);
+  for (std::int64_t c = 0; c < columns; ++c) {
+    const auto known = embeddings[static_cast<std::size_t>(c)].size(0);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const auto code = first[r * columns + c];
+      if (code < 0 || code >= known) return false;
     }
+  }
   return true;
 }
 
@@ -51,10 +53,10 @@ bool fits(const TableInputs& inputs, const Pass& pass) {
 }
 
 /// Gives the embeddings and the norm their gradients itself: nothing comes before it.
-class TableNode final : public torch::autograd::Node {
+class TableNode final : public ChainNode {
  public:
   explicit TableNode(const TableInputs& inputs)
-      : Node(torch::autograd::edge_list(1)),
+      : ChainNode(torch::autograd::edge_list(1)),
         codes_(inputs.codes),
         numbers_(inputs.numbers),
         embeddings_(inputs.embeddings.begin(), inputs.embeddings.end()) {
@@ -106,13 +108,15 @@ class TableNode final : public torch::autograd::Node {
   template <class T>
   void gather(const at::Tensor& features) const {
     auto* to = features.mutable_data_ptr<T>();
-    const auto columns = codes_.size(1), stride = features.size(1);
+    const auto rows = codes_.size(0), columns = codes_.size(1), stride = features.size(1);
     for (std::size_t i = 0; i < embeddings_.size(); ++i) {
       const auto* code = codes_.const_data_ptr<std::int64_t>() + i;
       const auto* table = embeddings_[i].const_data_ptr<T>();
       const auto width = embeddings_[i].size(1);
-      for (std::int64_t r = 0; r < codes_.size(0); ++r)
-        std::copy_n(table + code[r * columns] * width, width, to + r * stride);
+      for (std::int64_t r = 0; r < rows; ++r) {
+        const T* from = table + code[r * columns] * width;
+        for (std::int64_t c = 0; c < width; ++c) to[r * stride + c] = from[c];
+      }
       to += width;
     }
   }
@@ -155,8 +159,10 @@ class TableNode final : public torch::autograd::Node {
     std::int64_t first = 0;
     for (std::size_t i = 0; i < embeddings_.size(); first += embeddings_[i++].size(1)) {
       if (!takes_gradient(embeddings_[i])) continue;
-      auto sums = at::zeros(embeddings_[i].sizes(), gradient.options());
-      scatter_column(i, sums.mutable_data_ptr<T>(), from.const_data_ptr<T>() + first, from.size(1));
+      auto sums = at::empty(embeddings_[i].sizes(), gradient.options());
+      auto* to = sums.mutable_data_ptr<T>();
+      std::fill_n(to, sums.numel(), T(0));
+      scatter_column(i, to, from.const_data_ptr<T>() + first, from.size(1));
       add_gradient(embeddings_[i], std::move(sums));
     }
   }
@@ -177,10 +183,14 @@ class TableNode final : public torch::autograd::Node {
     const auto width = numbers_.size(1);
     auto of_weight = at::empty({width}, numbers_.options());
     auto of_bias = at::empty({width}, numbers_.options());
-    const auto own = gradient.narrow(1, embedded_, width).contiguous();
+    const auto rows = gradient.size(0), stride = gradient.size(1);
+    const auto* from = gradient.const_data_ptr<T>() + embedded_;
+    std::vector<T> own(static_cast<std::size_t>(rows * width));  // it becomes that of the numbers
+    for (std::int64_t r = 0; r < rows; ++r)
+      std::copy_n(from + r * stride, width, own.data() + r * width);
     const auto* mean = statistics_.const_data_ptr<double>();
-    dense::batch_norm_backward<T>({own.mutable_data_ptr<T>(), own.size(0), width, width},
-                                  {numbers_.const_data_ptr<T>(), own.size(0), width, width},
+    dense::batch_norm_backward<T>({own.data(), rows, width, width},
+                                  {numbers_.const_data_ptr<T>(), rows, width, width},
                                   weight.const_data_ptr<T>(), mean, mean + width,
                                   of_weight.mutable_data_ptr<T>(), of_bias.mutable_data_ptr<T>());
     if (takes_gradient(bias_)) add_gradient(bias_, std::move(of_bias));

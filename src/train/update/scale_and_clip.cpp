@@ -34,12 +34,14 @@ bool group_norms_are_due(const Training& t, std::int64_t step) {
 }
 
 double scale_and_clip(Training& t, bool norm_is_wanted, double factor) {
+  constexpr auto unknown = std::numeric_limits<double>::quiet_NaN();
+  if (!norm_is_wanted && !t.clip && factor == 1.0) return unknown;
   auto all = gradients(t);
   const auto shared = shared_gradients(t.recipe, *t.engine);
   const bool any = shared.ranks || !all.empty();
   const double norm = norm_is_wanted && any
                           ? std::abs(factor) * gradient_norm(all, 2, shared).item<double>()
-                          : std::numeric_limits<double>::quiet_NaN();
+                          : unknown;
   if (t.clip) {
     const double clipped = (*t.clip)(all, factor);
     return std::isnan(clipped) ? norm : clipped;

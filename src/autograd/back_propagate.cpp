@@ -1,0 +1,48 @@
+#include "autograd/back_propagate.h"
+
+#include <ATen/core/grad_mode.h>
+#include <torch/csrc/autograd/function_hook.h>
+#include <torch/csrc/autograd/variable.h>
+
+#include <utility>
+
+#include "autograd/chain_node.h"
+
+namespace ddptrain {
+namespace {
+
+using torch::autograd::Node;
+using torch::autograd::variable_list;
+
+const Node* node_before(const Node& node) {
+  return node.num_outputs() > 0 ? node.next_edge(0).function.get() : nullptr;
+}
+
+bool is_link(Node& node) {
+  return dynamic_cast<const ChainNode*>(&node) != nullptr && node.num_inputs() == 1 &&
+         node.num_outputs() <= 1 && node.pre_hooks().empty() && node.post_hooks().empty() &&
+         node.tensor_pre_hooks().empty() && node.retains_grad_hooks().empty();
+}
+
+bool is_chain(const Node* last) {
+  for (; last != nullptr; last = node_before(*last))
+    if (!is_link(const_cast<Node&>(*last))) return false;
+  return true;
+}
+
+}  // namespace
+
+void back_propagate(const at::Tensor& output, const at::Tensor& gradient) {
+  auto node = output.grad_fn();
+  if (!node || !is_chain(node.get())) return output.backward(gradient);
+  const at::NoGradGuard no_grad;
+  variable_list gradients{gradient};
+  while (node) {
+    gradients = (*node)(std::move(gradients));
+    node->release_variables();
+    auto before = node->num_outputs() > 0 ? node->next_edge(0).function : decltype(node)();
+    node = std::move(before);
+  }
+}
+
+}  // namespace ddptrain
