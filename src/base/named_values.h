@@ -1,4 +1,4 @@
-// Numbers with names, in their order: the metrics of an evaluation.
+// Numbers and texts with names, in their order: the metrics of an evaluation.
 #pragma once
 
 #include <string>
@@ -9,6 +9,7 @@
 namespace ddptrain {
 
 using NamedValues = std::vector<std::pair<std::string, double>>;
+using NamedTexts = std::vector<std::pair<std::string, std::string>>;
 
 /// NaN where none has this name.
 double value_named(const NamedValues& values, std::string_view name);

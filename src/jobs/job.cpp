@@ -170,7 +170,7 @@ void say(const std::string& line, bool to_stdout) {
 }
 
 /// Metrics are the result of a run and go to stdout; with -q the run folder alone has them.
-void say_end(const RunEnding& ending, bool wanted, log::Level level) {
+void say_end(const RunResult& ending, bool wanted, log::Level level) {
   log::info(headline(ending));
   const bool to_stdout = wanted && level != log::Level::quiet;
   const auto columns = terminal_columns(to_stdout ? STDOUT_FILENO : STDERR_FILENO);
@@ -180,9 +180,9 @@ void say_end(const RunEnding& ending, bool wanted, log::Level level) {
 }
 
 /// Of a run that trained to its end, or was asked to stop.
-void say_outcome(const Job& job, const RunEnding& ending, log::Level level) {
+void say_outcome(const Job& job, const RunResult& ending, log::Level level) {
   if (ending.begun) return say_end(ending, job.results_to_stdout, level);
-  log::info("asked to stop (" + signal_name(ending.result.signal) +
+  log::info("asked to stop (" + signal_name(ending.signal) +
             ") before the first step: nothing was trained");
 }
 
@@ -230,7 +230,7 @@ int run_as_rank(const Job& job, const Topology& topology, Hooks hooks, log::Leve
   };
   try {
     int code = 0;
-    const auto ending = run_rank(job, topology, hooks, [&](const RunEnding& end) {
+    const auto ending = run_rank(job, topology, hooks, [&](const RunResult& end) {
       say_outcome(job, end, level);
       code = delivered(exit_code(end));  // while SIGPIPE is ignored
       record(code);

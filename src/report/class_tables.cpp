@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kLargestMatrix = 1000;
 
 /// Samples that count towards the loss and have one of the classes as truth.
-bool counts(const ReportSample& sample, std::size_t classes) {
+bool counts(const SampleOutcome& sample, std::size_t classes) {
   const auto is_class = [&](double value) {
     return value >= 0 && value < static_cast<double>(classes);
   };
@@ -24,9 +24,10 @@ bool counts(const ReportSample& sample, std::size_t classes) {
 
 /// Named by the data, or else numbered.
 std::vector<std::string> names_of_classes(const ReportRun& run) {
-  if (!run.classes.empty()) return run.classes;
+  if (!run.samples.classes.empty()) return run.samples.classes;
   double last = 0;
-  for (const auto& sample : run.samples) last = std::max({last, sample.truth, sample.predicted});
+  for (const auto& sample : run.samples.rows)
+    last = std::max({last, sample.truth, sample.predicted});
   std::vector<std::string> names;
   for (double i = 0; i <= std::min(last, static_cast<double>(kLargestMatrix)); ++i)
     names.push_back(std::to_string(std::llround(i)));
@@ -34,8 +35,8 @@ std::vector<std::string> names_of_classes(const ReportRun& run) {
 }
 
 std::string split_name(const ReportRun& run) {
-  const auto kept = static_cast<std::int64_t>(run.samples.size());
-  const auto all = std::llround(run.samples_of);
+  const auto kept = static_cast<std::int64_t>(run.samples.rows.size());
+  const auto all = run.samples.of;
   return kept < all ? fmt::format("valid, {} of {}", kept, plural(all, "sample"))
                     : "valid, " + plural(kept, "sample");
 }
@@ -43,9 +44,9 @@ std::string split_name(const ReportRun& run) {
 NamedTable confusion_of(const ReportRun& run, const std::vector<std::string>& classes) {
   NamedTable table{
       NamedTable::Kind::confusion, split_name(run), "", "true \\ predicted", classes, classes, {}};
-  table.weights = run.samples_weights;
+  table.weights = run.samples.weights;
   table.cells.resize(classes.size() * classes.size());
-  for (const auto& sample : run.samples)
+  for (const auto& sample : run.samples.rows)
     if (counts(sample, classes.size()))
       table.cells[static_cast<std::size_t>(sample.truth) * classes.size() +
                   static_cast<std::size_t>(sample.predicted)] += 1;

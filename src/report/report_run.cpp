@@ -8,10 +8,9 @@
 #include "base/secrets.h"
 #include "base/text.h"
 #include "recipe/run_folders.h"
-#include "report/samples.h"
 #include "runs/events_jsonl.h"
 #include "runs/newer_version.h"
-#include "runs/run_recipe.h"
+#include "runs/run_scores.h"
 #include "runs/samples_json.h"
 #include "runs/sweep_results.h"
 
@@ -35,7 +34,7 @@ std::string text_of(ReportRun& run, const std::string& folder, const std::string
 void take_recipe(ReportRun& run, const std::string& text) {
   run.recipe = without_secrets(text);
   if (auto options = RecipeReader().options(text))
-    run.options = std::move(*options);
+    run.record.options = std::move(*options);
   else
     run.damages.push_back(std::string(kRecipeYaml) + " cannot be read");
 }
@@ -65,7 +64,7 @@ void take_scores(ReportRun& run) {
   auto& record = run.record;
   if (record.metrics.empty()) record.metrics = run.history.last;
   if (record.evaluated < 0) record.evaluated = run.history.last_step;
-  run.scores = scores_of(record, run.options);
+  record.scores = scores_of(record);
 }
 
 /// Files as written; the command apart.
@@ -95,17 +94,16 @@ ReportRun read_report_run(const std::string& folder) {
                 "'" + folder + "' is a sweep's folder; a report is of one sweep or of runs");
   if (!holds_run(path) && !fs::exists(path + "/" + kRecipeYaml)) throw no_run_folder(folder);
   ReportRun run;
-  run.record = read_run_record(path);
+  run.record = read_run(path);
   if (!run.record.damage.empty()) run.damages.push_back(run.record.damage);
   take_recipe(run, text_of(run, path, kRecipeYaml));
   take_history(run, text_of(run, path, kEventsJsonl));
   if (auto data = read_file(run, path, kDataJson, data_counts_of)) run.data = std::move(*data);
   run.transfer = read_file(run, path, kTransferJson, transfer_of);
-  if (const auto samples = read_file(run, path, kSamplesJson, samples_of_text))
-    add_samples(run, *samples);
+  if (auto samples = read_file(run, path, kSamplesJson, samples_of_text))
+    run.samples = std::move(*samples);
   take_sources(run, path);
   take_scores(run);
-  run.duration = duration_of(run.record, read_progress(path, false).time);
   return run;
 }
 

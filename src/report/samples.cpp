@@ -8,41 +8,22 @@
 namespace ddptrain {
 namespace {
 
-constexpr std::size_t kMostImages = 700'000;  // bytes of all, in Base64
+bool is_right(const SampleOutcome& sample) { return sample.predicted == sample.truth; }
 
-bool is_right(const ReportSample& sample) { return sample.predicted == sample.truth; }
-
-double of_class_one(const ReportSample& sample) {
+double of_class_one(const SampleOutcome& sample) {
   return sample.predicted == 1 ? sample.probability : 1 - sample.probability;
 }
 
 }  // namespace
 
-void add_samples(ReportRun& run, const SamplesFile& file) {
-  std::size_t image_bytes = 0;
-  for (const auto& row : file.rows) {
-    ReportSample sample{row, {}, {}, {}};
-    if (const auto found = file.shown.find(row.index); found != file.shown.end()) {
-      sample.name = found->second.name;
-      sample.cells = found->second.cells;
-      image_bytes += found->second.png.size();
-      if (image_bytes <= kMostImages) sample.png = found->second.png;
-    }
-    run.samples.push_back(std::move(sample));
-  }
-  run.samples_of = static_cast<double>(file.of);
-  run.classes = file.classes;
-  run.samples_weights = {file.weights, file.step};
-}
-
 bool has_classes(const ReportRun& run) {
-  return std::any_of(run.samples.begin(), run.samples.end(),
+  return std::any_of(run.samples.rows.begin(), run.samples.rows.end(),
                      [](const auto& sample) { return std::isfinite(sample.probability); });
 }
 
-bool has_numbers(const ReportRun& run) { return !run.samples.empty() && !has_classes(run); }
+bool has_numbers(const ReportRun& run) { return !run.samples.rows.empty() && !has_classes(run); }
 
-std::vector<ConfidenceBin> confidence_bins(const std::vector<ReportSample>& samples, int bins) {
+std::vector<ConfidenceBin> confidence_bins(const std::vector<SampleOutcome>& samples, int bins) {
   std::vector<ConfidenceBin> all(static_cast<std::size_t>(bins));
   for (const auto& sample : samples) {
     if (!std::isfinite(sample.probability)) continue;
@@ -67,7 +48,7 @@ double calibration_error(const std::vector<ConfidenceBin>& bins) {
   return sum / count;
 }
 
-BinaryCurves binary_curves(const std::vector<ReportSample>& samples) {
+BinaryCurves binary_curves(const std::vector<SampleOutcome>& samples) {
   Ranked ranked;
   for (const auto& sample : samples) {
     if (!std::isfinite(sample.probability)) continue;

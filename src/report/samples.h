@@ -2,16 +2,11 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "report/report_run.h"
 
 namespace ddptrain {
-
-struct SamplesFile;
-
-void add_samples(ReportRun& run, const SamplesFile& file);
 
 bool has_classes(const ReportRun& run);  // and samples
 bool has_numbers(const ReportRun& run);
@@ -23,7 +18,7 @@ struct ConfidenceBin {
 };
 
 /// `bins` of equal width; those without samples have a count of 0.
-std::vector<ConfidenceBin> confidence_bins(const std::vector<ReportSample>& samples, int bins);
+std::vector<ConfidenceBin> confidence_bins(const std::vector<SampleOutcome>& samples, int bins);
 
 /// Expected calibration error: sum of count / n * |accuracy - confidence| (Guo et al., 2017, On
 /// calibration of modern neural networks, equation 3).
@@ -38,6 +33,6 @@ struct BinaryCurves {
 };
 
 /// NaN where a class has no sample.
-BinaryCurves binary_curves(const std::vector<ReportSample>& samples);
+BinaryCurves binary_curves(const std::vector<SampleOutcome>& samples);
 
 }  // namespace ddptrain

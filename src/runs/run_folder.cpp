@@ -225,14 +225,8 @@ RunJson begin_run(const std::string& folder, const RunStart& start,
   return run;
 }
 
-void end_run(const std::string& folder, RunJson run, const TrainingEnd& end) {
+void end_run(const std::string& folder, RunJson run) {
   run.ended = utc_now();
-  run.seconds = end.seconds;
-  run.result = end.reason;
-  run.exit_code = end.exit_code;
-  run.metrics = end.metrics;
-  run.evaluated = end.evaluated;
-  run.best = end.best;
   write_run_json(run, folder);
 }
 

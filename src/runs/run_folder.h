@@ -69,18 +69,8 @@ void write_recipe(const std::string& folder, const std::string& recipe_text);
 /// are started again, what they came to is taken back. Returns what the file then holds.
 RunJson begin_run(const std::string& folder, const RunStart& start, const std::string& data_digest);
 
-/// What a start of a run came to.
-struct TrainingEnd {
-  std::string reason;          // "done", "interrupted", ...
-  NamedValues metrics;         // of the last evaluation, and of the test split
-  std::int64_t evaluated = 0;  // step of the last evaluation
-  std::optional<BestEvaluation> best;
-  double seconds = 0;  // that this start took
-  int exit_code = 0;
-};
-
-/// Writes run.json a last time: `run` as begin_run() returned it, with its end.
-void end_run(const std::string& folder, RunJson run, const TrainingEnd& end);
+/// Writes run.json a last time: `run` as begin_run() returned it, with what it came to.
+void end_run(const std::string& folder, RunJson run);
 
 /// The exit code of a launch whose ranks are gone: where none came to write its end, or it is
 /// another. Nothing where this launch did not begin the run.

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "runs/run_record.h"
+#include "base/named_values.h"
 
 namespace ddptrain {
 

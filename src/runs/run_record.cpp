@@ -13,6 +13,7 @@
 #include "runs/metrics_csv.h"
 #include "runs/run_folder.h"
 #include "runs/run_json.h"
+#include "runs/run_scores.h"
 
 namespace ddptrain {
 namespace {
@@ -142,6 +143,18 @@ RunRecord read_run_record(const std::string& folder) {
   return torn;
 }
 
+RunRecord read_run(const std::string& folder) {
+  auto run = read_run_record(folder);
+  run.progress = read_progress(folder, run.status == RunStatus::running);
+  return run;
+}
+
+void add_recipe(RunRecord& run, RecipeReader& recipes) {
+  run.options = recipes.options_of(run.folder);
+  run.scores = scores_of(run);
+  if (run.recipe.empty()) run.recipe = option_value(run.options, "name");
+}
+
 const char* status_name(RunStatus status) {
   constexpr const char* kNames[] = {"done",    "interrupted", "failed",
                                     "running", "killed",      "unknown"};
@@ -161,11 +174,11 @@ bool is_finished(const RunRecord& run) {
          (run.result == "done" || run.result.starts_with("stopped"));
 }
 
-RunDuration duration_of(const RunRecord& run, double last_event) {
+RunDuration duration_of(const RunRecord& run) {
   auto duration = run.own;
   if (std::isnan(duration.seconds)) {
     const bool running = run.status == RunStatus::running;
-    const double until = running ? static_cast<double>(std::time(nullptr)) : last_event;
+    const double until = running ? static_cast<double>(std::time(nullptr)) : run.progress.time;
     if (run.began <= 0 || until < run.began) return {};
     duration = {until - run.began, true};
   }

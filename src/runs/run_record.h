@@ -1,4 +1,6 @@
-// What a run was, and how it ended: its run.json with what the rest of its folder shows.
+// What a run was, how far it came and how it ended: its run.json with what the rest of its folder
+// shows. `runs`, `compare`, `ps`, `report`, sweeps and jobs read this record; tables and pages are
+// made from it.
 #pragma once
 
 #include <cstdint>
@@ -6,14 +8,14 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/named_values.h"
+#include "base/output/named_table.h"
 #include "runs/best_evaluation.h"
+#include "runs/run_history.h"
+#include "runs/run_recipe.h"
 
 namespace ddptrain {
-
-using NamedTexts = std::vector<std::pair<std::string, std::string>>;
 
 enum class RunStatus {
   done,
@@ -30,6 +32,12 @@ struct RunDuration {
   bool whole = false;  // known to the second only
 };
 
+/// What a run is judged by (runs/run_scores.h).
+struct RunScores {
+  ScoredWeights weights;  // of no name: nothing was evaluated
+  NamedValues values;     // every metric under these weights, of the test split too
+};
+
 struct RunRecord {
   std::string folder;  // as given
   std::string name;    // "quickstart/003": the last two parts of its path
@@ -42,10 +50,13 @@ struct RunRecord {
   std::optional<BestEvaluation> best;
   double began = 0;  // seconds since 1970; 0: not known
   double ended = 0;
-  RunDuration earlier = {};  // of earlier starts; not known: there was none
-  RunDuration own = {};      // of the last start, where that has ended
-  NamedTexts facts;          // for people, titles and values: "device", "LibTorch"
-  std::string damage;        // why run.json cannot be read; empty: it can
+  RunDuration earlier = {};   // of earlier starts; not known: there was none
+  RunDuration own = {};       // of the last start, where that has ended
+  NamedTexts facts;           // for people, titles and values: "device", "LibTorch"
+  std::string damage;         // why run.json cannot be read; empty: it can
+  RunProgress progress = {};  // where read_run() read the record
+  RunOptions options = {};    // where add_recipe() found a recipe that can be read
+  RunScores scores = {};      // after add_recipe()
 };
 
 struct RunJson;
@@ -53,6 +64,12 @@ struct RunJson;
 /// Reads a run folder whose run.json is whole, torn or missing. Whether a run without an end is
 /// running follows from the lock of its folder.
 RunRecord read_run_record(const std::string& folder);
+
+/// The same, with its progress.
+RunRecord read_run(const std::string& folder);
+
+/// Takes in the options of its recipe, and what it is judged by.
+void add_recipe(RunRecord& run, RecipeReader& recipes);
 
 /// The same of a run.json that is at hand.
 RunRecord run_record(const std::string& folder, const RunJson& file);
@@ -70,8 +87,8 @@ std::string status_text(const RunRecord& run);
 bool is_finished(const RunRecord& run);
 
 /// How long the run took, over all its starts. Of one without an end until now where it is running,
-/// else until its last event (seconds since 1970; 0: not known).
-RunDuration duration_of(const RunRecord& run, double last_event);
+/// else until its last event.
+RunDuration duration_of(const RunRecord& run);
 
 /// "12.3 s", "12 s" of what is known to the second only; empty where it is not known.
 std::string to_text(const RunDuration& duration);

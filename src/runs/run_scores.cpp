@@ -27,8 +27,8 @@ RunScores best_scores(const RunRecord& run) {
 
 }  // namespace
 
-RunScores scores_of(const RunRecord& run, const RunOptions& options) {
-  if (run.best && keeps_best(options)) return best_scores(run);
+RunScores scores_of(const RunRecord& run) {
+  if (run.best && keeps_best(run.options)) return best_scores(run);
   if (run.metrics.empty()) return {};
   return {{is_finished(run) ? "last weights" : "last evaluation", run.evaluated}, run.metrics};
 }

@@ -1,9 +1,6 @@
 // What a run is judged by: one rule for `runs`, `compare`, `sweep` and the report.
 #pragma once
 
-#include "base/named_values.h"
-#include "base/output/named_table.h"
-#include "runs/run_recipe.h"
 #include "runs/run_record.h"
 
 namespace ddptrain {
@@ -12,14 +9,9 @@ namespace ddptrain {
 inline constexpr const char* kScoresRule =
     "Values are those of the best weights where checkpoint.keep_best keeps them, else of the last.";
 
-struct RunScores {
-  ScoredWeights weights;  // of no name: nothing was evaluated
-  NamedValues values;     // every metric under these weights, of the test split too
-};
-
 /// The values of the best evaluation where the recipe has checkpoint.keep_best, which keeps its
 /// weights; else of the last one.
-RunScores scores_of(const RunRecord& run, const RunOptions& options);
+RunScores scores_of(const RunRecord& run);
 
 /// The metric by which evaluations of a run are compared, else its first; empty: none.
 std::string main_metric(const RunRecord& run);

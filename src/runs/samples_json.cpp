@@ -29,9 +29,9 @@ void fields(ShownSample& sample, Fields& f) {
 
 template <class Fields>
 void fields(SamplesFile& samples, Fields& f) {
-  auto& [weights, step, of, classes, rows, shown] = samples;
-  f.added("weights", weights, std::string("last evaluation"));
-  f.added("step", step, std::int64_t{-1});
+  auto& [weights, of, classes, rows, shown] = samples;
+  f.added("weights", weights.name, std::string("last evaluation"));
+  f.added("step", weights.step, std::int64_t{-1});
   f.added("of", of, std::int64_t{0});
   f.added("classes", classes, {});
   f("rows", rows);

@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <utility>
 #include <vector>
+
+#include "base/named_values.h"
+#include "base/output/named_table.h"
 
 namespace ddptrain {
 
@@ -45,13 +47,12 @@ std::vector<const Sample*> first_samples(std::vector<const Sample*> samples, Sam
 /// What a person may see of a sample.
 struct ShownSample {
   std::string name;
-  std::vector<std::pair<std::string, std::string>> cells;  // titles and texts
-  std::string png;                                         // in Base64; may be empty
+  NamedTexts cells;  // titles and texts
+  std::string png;   // in Base64; may be empty
 };
 
 struct SamplesFile {
-  std::string weights;  // that scored them: "best weights", and their step
-  std::int64_t step = 0;
+  ScoredWeights weights = {};        // that scored them
   std::int64_t of = 0;               // samples of the split
   std::vector<std::string> classes;  // names; none where samples have numbers
   std::vector<SampleOutcome> rows;

@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "runs/run_recipe.h"
 #include "runs/run_record.h"
 
 namespace ddptrain {
@@ -18,8 +17,7 @@ struct SeedGroup {
 };
 
 /// Groups of two or more runs. A mean has a deviation where a group has two seeds.
-std::vector<SeedGroup> seed_groups(const std::vector<const RunRecord*>& records,
-                                   const std::vector<RunOptions>& options);
+std::vector<SeedGroup> seed_groups(const std::vector<const RunRecord*>& records);
 
 /// "; 2 runs left out: a/002 repeats seed 42, a/004 interrupted"; empty where none is.
 std::string left_out_text(const SeedGroup& group, const std::vector<const RunRecord*>& records);

@@ -1,31 +1,43 @@
 #include "runs/sweep_results.h"
 
-#include <cmath>
 #include <filesystem>
 
 #include "base/error.h"
 #include "base/files/files.h"
-#include "base/json.h"
+#include "runs/json_fields.h"
 
 namespace ddptrain {
+
+/// All but its values, which are under the keys of the sweep.
+template <class Fields>
+void fields(SweepTrialResult& trial, Fields& f) {
+  f("value", trial.value);
+  f("deviation", trial.deviation);
+  f("best", trial.best);
+  f.added("rung", trial.rung, std::int64_t{-1});
+  f("steps", trial.steps);
+  f("state", trial.state);
+  f("runs", trial.runs);
+  f.added("error", trial.error, std::string());
+}
+
 namespace {
 
 namespace fs = std::filesystem;
+constexpr const char* kTrialsJson = "/trials.json";
 
-double number_or_nan(const Json& json) {
-  return json.is_null() ? std::nan("") : json.get<double>();
+Json json_of(const SweepTrialResult& trial, const std::vector<std::string>& keys) {
+  Json json{{"trial", trial.number}, {"values", Json::object()}};
+  for (std::size_t i = 0; i < keys.size(); ++i) json["values"][keys[i]] = trial.values[i];
+  json.update(ToJson::value(trial));
+  return json;
 }
 
 SweepTrialResult trial_of(const Json& json, const std::vector<std::string>& keys) {
   SweepTrialResult trial;
   trial.number = json.at("trial");
   for (const auto& key : keys) trial.values.push_back(json.at("values").at(key));
-  trial.value = number_or_nan(json.at("value"));
-  trial.deviation = number_or_nan(json.at("deviation"));
-  trial.best = number_or_nan(json.at("best"));
-  trial.steps = json.at("steps");
-  trial.state = json.at("state");
-  trial.runs = json.at("runs");
+  FromJson(json).read(json, trial);
   return trial;
 }
 
@@ -36,13 +48,26 @@ SweepResults results_of(const Json& json) {
   sweep.mode = json.at("mode") == "min" ? BestMode::min : BestMode::max;
   sweep.weights = json.value("weights", std::string("last weights"));
   sweep.keys = json.at("keys");
-  for (const auto& [key, share] : json.at("importance").items())
-    sweep.importance.emplace_back(key, number_or_nan(share));
+  FromJson(json).read(json.at("importance"), sweep.importance);
   for (const auto& trial : json.at("trials")) sweep.trials.push_back(trial_of(trial, sweep.keys));
   return sweep;
 }
 
 }  // namespace
+
+void write_sweep_results(const SweepResults& sweep, const std::string& folder) {
+  Json json{{"format", 1},
+            {"method", sweep.method},
+            {"metric", sweep.metric},
+            {"mode", names(sweep.mode)[static_cast<std::size_t>(sweep.mode)]},
+            {"weights", sweep.weights},
+            {"keys", sweep.keys},
+            {"rungs", sweep.rungs},
+            {"importance", ToJson::value(sweep.importance)},
+            {"trials", Json::array()}};
+  for (const auto& trial : sweep.trials) json["trials"].push_back(json_of(trial, sweep.keys));
+  write_atomically(folder + kTrialsJson, lossy_json_text(json, 2) + "\n");
+}
 
 bool is_sweep(const std::string& folder) {
   std::error_code none;
@@ -50,7 +75,7 @@ bool is_sweep(const std::string& folder) {
 }
 
 SweepResults read_sweep_results(const std::string& folder) {
-  const auto file = folder + "/trials.json";
+  const auto file = folder + kTrialsJson;
   if (!fs::exists(file))
     throw Error(Exit::data, "'" + folder +
                                 "' has no trials.json yet: its sweep has not ended; the same "

@@ -1,7 +1,8 @@
-// trials.json of a sweep's folder: what came of each of its settings.
+// trials.json of a sweep's folder: what came of each of its settings, its writer and its reader.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -10,16 +11,18 @@
 
 namespace ddptrain {
 
-/// A setting and its runs, one for each seed.
+/// A setting and its runs, one for each seed, at the last rung that all of them have reached.
 struct SweepTrialResult {
   std::int64_t number = 0;          // from 1
   std::vector<std::string> values;  // as written, in the order of the sweep's keys
-  double value = 0;                 // mean over the seeds at the last rung; NaN: none yet
-  double deviation = 0;             // NaN of one seed
-  double best = 0;                  // mean of each run's best evaluation
-  std::int64_t steps = 0;
-  std::string state;              // "done", "stopped", "failed", "waiting"
-  std::vector<std::string> runs;  // folders, relative to the sweep's
+  double value = std::numeric_limits<double>::quiet_NaN();      // mean over the seeds; NaN: none
+  double deviation = std::numeric_limits<double>::quiet_NaN();  // (n - 1); NaN of one seed
+  double best = std::numeric_limits<double>::quiet_NaN();  // mean of each run's best evaluation
+  std::int64_t rung = -1;                                  // -1: none
+  std::int64_t steps = 0;                                  // of all its runs
+  std::string state = "waiting";                           // "done", "stopped", "failed", "waiting"
+  std::vector<std::string> runs;                           // folders, relative to the sweep's
+  std::string error;                                       // of a run that failed
 };
 
 struct SweepResults {
@@ -30,9 +33,13 @@ struct SweepResults {
   BestMode mode = BestMode::max;
   std::string weights;  // whose values these are: "best weights", "last weights"
   std::vector<std::string> keys;
+  std::vector<double> rungs;             // of a run's length, each
   NamedValues importance;                // of each key, 0 to 1 or NaN
   std::vector<SweepTrialResult> trials;  // best first
 };
+
+/// Without its folder and name. A number that is NaN is null.
+void write_sweep_results(const SweepResults& sweep, const std::string& folder);
 
 bool is_sweep(const std::string& folder);
 

@@ -11,8 +11,8 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::Pointwise;
 
-ReportSample sample(double truth, double predicted) {
-  ReportSample sample;
+SampleOutcome sample(double truth, double predicted) {
+  SampleOutcome sample;
   sample.truth = truth;
   sample.predicted = predicted;
   sample.probability = 0.9;
@@ -23,9 +23,9 @@ ReportSample sample(double truth, double predicted) {
 /// [0, 0, 2, 2, 1].
 ReportRun example() {
   ReportRun run;
-  run.samples = {sample(0, 0), sample(1, 0), sample(2, 2), sample(2, 2), sample(2, 1)};
-  run.samples_of = 5;
-  run.classes = {"class 0", "class 1", "class 2"};
+  run.samples.rows = {sample(0, 0), sample(1, 0), sample(2, 2), sample(2, 2), sample(2, 1)};
+  run.samples.of = 5;
+  run.samples.classes = {"class 0", "class 1", "class 2"};
   return run;
 }
 
@@ -43,7 +43,7 @@ TEST(ClassTables, OfSamplesAreThoseOfScikitLearn) {
 
 TEST(ClassTables, OfAPartOfTheSamplesSaySo) {
   auto run = example();
-  run.samples_of = 5000;
+  run.samples.of = 5000;
   EXPECT_EQ(class_tables(run)[0].name, "valid, 5 of 5000 samples");
 }
 
@@ -59,23 +59,23 @@ TEST(ClassTables, OfAMetricComeFirst) {
 
 TEST(ClassTables, LeaveOutSamplesThatDoNotCount) {
   auto run = example();
-  run.samples[0].loss = NAN;
-  run.samples[1].truth = -100;
+  run.samples.rows[0].loss = NAN;
+  run.samples.rows[1].truth = -100;
   EXPECT_THAT(class_tables(run)[0].cells, ElementsAre(0, 0, 0, 0, 0, 0, 0, 1, 2));
 }
 
 TEST(ClassTables, OfThousandsOfClassesAreNone) {
   auto run = example();
-  run.classes.resize(5000, "name");
+  run.samples.classes.resize(5000, "name");
   EXPECT_THAT(class_tables(run), IsEmpty());
-  run.classes.clear();
-  run.samples[0].truth = 4999;
+  run.samples.classes.clear();
+  run.samples.rows[0].truth = 4999;
   EXPECT_THAT(class_tables(run), IsEmpty());
 }
 
 TEST(ClassTables, OfNumbersAreNone) {
   auto run = example();
-  for (auto& each : run.samples) each.probability = NAN;
+  for (auto& each : run.samples.rows) each.probability = NAN;
   EXPECT_THAT(class_tables(run), IsEmpty());
 }
 

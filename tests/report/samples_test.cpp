@@ -13,8 +13,8 @@ namespace {
 
 using testing::ElementsAre;
 
-ReportSample of_class(double truth, double predicted, double probability) {
-  ReportSample sample;
+SampleOutcome of_class(double truth, double predicted, double probability) {
+  SampleOutcome sample;
   sample.truth = truth;
   sample.predicted = predicted;
   sample.probability = probability;
@@ -46,15 +46,16 @@ TEST(BinaryCurves, EqualScoresAreOneThreshold) {
   EXPECT_NEAR(curves.area, 0.5, 1e-12);
 }
 
-TEST(AddSamples, TakesWhatCanBeRead) {
+TEST(SamplesOfAReport, AreThoseThatCanBeRead) {
   ReportRun run;
-  add_samples(run,
-              samples_of_text(R"({"of": 2, "classes": ["a", "b"], "rows": [[0, 0.1, 0, 0, 0.9, 0.1],
-    [1, null, 1, 0, 0.6, 0.4]], "shown": {"1": {"name": "x.png", "cells": [["label", "b"]]}}})"));
-  ASSERT_EQ(run.samples.size(), 2u);
+  run.samples =
+      samples_of_text(R"({"of": 2, "classes": ["a", "b"], "rows": [[0, 0.1, 0, 0, 0.9, 0.1],
+    [1, null, 1, 0, 0.6, 0.4]], "shown": {"1": {"name": "x.png", "cells": [["label", "b"]]}}})");
+  ASSERT_EQ(run.samples.rows.size(), 2u);
   EXPECT_TRUE(has_classes(run));
-  EXPECT_TRUE(std::isnan(run.samples[1].loss));
-  EXPECT_EQ(run.samples[1].name, "x.png");
+  EXPECT_TRUE(std::isnan(run.samples.rows[1].loss));
+  EXPECT_EQ(run.samples.shown.at(1).name, "x.png");
+  EXPECT_EQ(to_text(run.samples.weights), "last evaluation");
   EXPECT_THROW(samples_of_text(R"({"rows": [[0, 0.1)"), Error);
 }
 

@@ -117,20 +117,27 @@ TEST_F(RunFolder, HoldsRecipeSourcesAndCommand) {
   EXPECT_TRUE(fs::is_directory(folder + "/checkpoints"));
 }
 
+RunJson ended(RunJson run, const std::string& result, NamedValues metrics, int exit_code) {
+  run.result = result;
+  run.metrics = std::move(metrics);
+  run.exit_code = exit_code;
+  return run;
+}
+
 TEST_F(RunFolder, RecordsHowTheRunBeganAndEnded) {
   const auto folder = make_run_folder(runs_, start_);
   EXPECT_EQ(record(folder).at("seed"), 7);
   EXPECT_TRUE(record(folder).at("exit_code").is_null());
   begin_run(folder, start_, "abc");
   auto begun = begin_run(folder, start_, "abc");  // as ranks that are started again do
-  end_run(folder, begun, {"interrupted", {{"valid/accuracy", 0.5}}, 10, {}, 0.25, 143});
-  const auto ended = read_text(folder + "/run.json");
+  end_run(folder, ended(begun, "interrupted", {{"valid/accuracy", 0.5}}, 143));
+  const auto text = read_text(folder + "/run.json");
   note_exit(folder, start_, 143);
-  EXPECT_EQ(read_text(folder + "/run.json"), ended) << "it is known";
+  EXPECT_EQ(read_text(folder + "/run.json"), text) << "it is known";
   start_.launch = "second";
   begun = begin_run(folder, start_, "abc");
   EXPECT_TRUE(record(folder).at("exit_code").is_null());
-  end_run(folder, begun, {"done", {{"valid/accuracy", 0.75}}, 20, {}, 0.5, 0});
+  end_run(folder, ended(begun, "done", {{"valid/accuracy", 0.75}}, 0));
   const auto json = record(folder);
   EXPECT_EQ(json.at("data_digest"), "abc");
   EXPECT_EQ(json.at("result"), "done");
@@ -143,7 +150,7 @@ TEST_F(RunFolder, RecordsHowTheRunBeganAndEnded) {
 // A rank that has written its end may yet be killed, or another one fail.
 TEST_F(RunFolder, HasTheExitCodeOfTheWholeLaunch) {
   const auto folder = make_run_folder(runs_, start_);
-  end_run(folder, begin_run(folder, start_, "abc"), {"done", {}, 20, {}, 0.5, 0});
+  end_run(folder, ended(begin_run(folder, start_, "abc"), "done", {}, 0));
   note_exit(folder, start_, 137);
   EXPECT_EQ(record(folder).at("exit_code"), 137);
   EXPECT_EQ(record(folder).at("result"), "done");

@@ -16,19 +16,22 @@ RunRecord ended() {
   return run;
 }
 
-RunOptions options(const std::string& recipe) { return *RecipeReader().options(recipe); }
+RunScores scores(RunRecord run, const std::string& recipe) {
+  run.options = *RecipeReader().options(recipe);
+  return scores_of(run);
+}
 
 const char* const kKeeps = "checkpoint: {keep_best: {metric: f1, mode: max}}\n";
 
 TEST(RunScores, AreOfTheBestWeightsWhereTheyAreKept) {
-  const auto [weights, values] = scores_of(ended(), options(kKeeps));
+  const auto [weights, values] = scores(ended(), kKeeps);
   EXPECT_EQ(to_text(weights), "best weights, step 20");
   EXPECT_EQ(values, (NamedValues{{"valid/loss", 0.5}, {"valid/f1", 0.75}, {"test/f1", 0.65}}));
 }
 
 TEST(RunScores, AreOfTheLastWeightsElse) {
   for (const auto* recipe : {"checkpoint: {keep_best: null}\n", "seed: 1\n"}) {
-    const auto [weights, values] = scores_of(ended(), options(recipe));
+    const auto [weights, values] = scores(ended(), recipe);
     EXPECT_EQ(to_text(weights), "last weights, step 40");
     EXPECT_EQ(values, ended().metrics);
   }
@@ -37,15 +40,15 @@ TEST(RunScores, AreOfTheLastWeightsElse) {
 TEST(RunScores, NameBothWhereTheLastIsTheBest) {
   auto run = ended();
   run.best->step = 40;
-  EXPECT_EQ(to_text(scores_of(run, options(kKeeps)).weights), "best and last weights, step 40");
+  EXPECT_EQ(to_text(scores(run, kKeeps).weights), "best and last weights, step 40");
 }
 
 TEST(RunScores, OfARunThatIsNotDoneAreOfItsLastEvaluation) {
   auto run = ended();
   run.status = RunStatus::interrupted;
   run.result = "interrupted";
-  EXPECT_EQ(to_text(scores_of(run, options("seed: 1\n")).weights), "last evaluation, step 40");
-  EXPECT_EQ(scores_of(RunRecord(), options("seed: 1\n")).weights.name, "");
+  EXPECT_EQ(to_text(scores(run, "seed: 1\n").weights), "last evaluation, step 40");
+  EXPECT_EQ(scores(RunRecord(), "seed: 1\n").weights.name, "");
 }
 
 }  // namespace

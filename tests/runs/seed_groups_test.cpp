@@ -17,8 +17,8 @@ class SeedGroups : public testing::Test {
     run.status = status;
     run.result = status == RunStatus::done ? "done" : status_name(status);
     run.began = static_cast<double>(runs_.size() + 1);
+    run.options = *RecipeReader().options("seed: " + seed + "\n" + rest);
     runs_.push_back(run);
-    options_.push_back(*RecipeReader().options("seed: " + seed + "\n" + rest));
   }
 
   std::vector<const RunRecord*> records() const {
@@ -28,7 +28,6 @@ class SeedGroups : public testing::Test {
   }
 
   std::vector<RunRecord> runs_;
-  std::vector<RunOptions> options_;
 };
 
 TEST_F(SeedGroups, CountASeedOnceAndFinishedRunsAlone) {
@@ -36,7 +35,7 @@ TEST_F(SeedGroups, CountASeedOnceAndFinishedRunsAlone) {
     add("42", status);
   add("7", RunStatus::done);
   add("8", RunStatus::killed);
-  const auto groups = seed_groups(records(), options_);
+  const auto groups = seed_groups(records());
   ASSERT_EQ(groups.size(), 1U);
   EXPECT_THAT(groups[0].runs, ElementsAre(1, 3));
   EXPECT_THAT(groups[0].seeds, ElementsAre("42", "7"));
@@ -46,7 +45,7 @@ TEST_F(SeedGroups, CountASeedOnceAndFinishedRunsAlone) {
 
 TEST_F(SeedGroups, OfOneSeedAreNoSeeds) {
   for (int i = 0; i < 4; ++i) add("42", RunStatus::done);
-  const auto groups = seed_groups(records(), options_);
+  const auto groups = seed_groups(records());
   ASSERT_EQ(groups.size(), 1U);
   EXPECT_THAT(groups[0].seeds, ElementsAre("42"));
   EXPECT_THAT(groups[0].runs, ElementsAre(3));  // the newest
@@ -57,14 +56,14 @@ TEST_F(SeedGroups, TakeARunThatFellShortOfWhatWasExpected) {
   add("1", RunStatus::done);
   add("2", RunStatus::failed);
   runs_[1].result = "done";  // exit code 6
-  EXPECT_THAT(seed_groups(records(), options_)[0].seeds, ElementsAre("1", "2"));
+  EXPECT_THAT(seed_groups(records())[0].seeds, ElementsAre("1", "2"));
 }
 
 TEST_F(SeedGroups, KnowASeedOfTheDataToo) {
   add("1", RunStatus::done, "data_seed: 5\n");
   add("1", RunStatus::done, "data_seed: 6\n");
   add("2", RunStatus::done, "data_seed: 5\nlr: 2\n");
-  const auto groups = seed_groups(records(), options_);
+  const auto groups = seed_groups(records());
   ASSERT_EQ(groups.size(), 1U);
   EXPECT_THAT(groups[0].seeds, ElementsAre("1 (data 5)", "1 (data 6)"));
 }
@@ -72,7 +71,7 @@ TEST_F(SeedGroups, KnowASeedOfTheDataToo) {
 TEST_F(SeedGroups, AreNoneOfRunsThatDifferInMore) {
   add("1", RunStatus::done, "lr: 1\n");
   add("2", RunStatus::done, "lr: 2\n");
-  EXPECT_THAT(seed_groups(records(), options_), IsEmpty());
+  EXPECT_THAT(seed_groups(records()), IsEmpty());
 }
 
 }  // namespace

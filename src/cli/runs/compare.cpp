@@ -16,6 +16,8 @@
 #include "cli/verb.h"
 #include "recipe/run_folders.h"
 #include "runs/run_list.h"
+#include "runs/run_scores.h"
+#include "runs/run_scores.h"
 #include "runs/seed_groups.h"
 
 namespace ddptrain {
@@ -30,7 +32,7 @@ constexpr Flag kCompareFormat{"--format", "text|json|csv", "how the comparison i
 std::vector<std::string> metrics_of(const RunRows& rows) {
   std::vector<std::string> names;
   for (const auto& row : rows)
-    for (const auto& metric : row.scores.values)
+    for (const auto& metric : row.record.scores.values)
       if (std::find(names.begin(), names.end(), metric.first) == names.end())
         names.push_back(metric.first);
   return names;
@@ -38,7 +40,7 @@ std::vector<std::string> metrics_of(const RunRows& rows) {
 
 std::vector<RunOptions> options_of(const RunRows& rows) {
   std::vector<RunOptions> options;
-  for (const auto& row : rows) options.push_back(row.options);
+  for (const auto& row : rows) options.push_back(row.record.options);
   return options;
 }
 
@@ -55,14 +57,14 @@ Cells summary_of(const RunRows& rows) {
   for (const auto* column : {"state", "step", "time"})
     lines.push_back(
         line_of(column, rows, [&](const RunRow& row) { return cell_of(row, column).text; }));
-  lines.push_back(
-      line_of("weights", rows, [](const RunRow& row) { return to_text(row.scores.weights); }));
+  lines.push_back(line_of("weights", rows,
+                          [](const RunRow& row) { return to_text(row.record.scores.weights); }));
   for (const auto& metric : metrics_of(rows))
     lines.push_back(line_of(metric, rows, [&](const RunRow& row) {
-      return short_number(value_named(row.scores.values, metric));
+      return short_number(value_named(row.record.scores.values, metric));
     }));
   const auto is_of_others = [](const RunRow& row) {
-    return row.record.best && !row.scores.weights.name.starts_with("best");
+    return row.record.best && !row.record.scores.weights.name.starts_with("best");
   };
   if (std::any_of(rows.begin(), rows.end(), is_of_others)) {
     lines.push_back(line_of("best evaluation (step)", rows,
@@ -76,7 +78,7 @@ Cells differences_of(const RunRows& rows) {
   Cells lines{line_of("", rows, [](const RunRow& row) { return row.record.name; })};
   for (const auto& key : differing_options(options_of(rows)))
     lines.push_back(line_of(key, rows, [&](const RunRow& row) {
-      const auto value = option_value(row.options, key);
+      const auto value = option_value(row.record.options, key);
       return value.empty() ? "-" : value;
     }));
   return lines;
@@ -101,7 +103,8 @@ std::string means_of(const RunRows& rows, const SeedGroup& group) {
   std::string text;
   for (const auto& metric : metrics_of(rows)) {
     std::vector<double> values;
-    for (const auto i : group.runs) values.push_back(value_named(rows[i].scores.values, metric));
+    for (const auto i : group.runs)
+      values.push_back(value_named(rows[i].record.scores.values, metric));
     text += "  " + metric + " " + mean_text(values) + "\n";
   }
   return text;
@@ -112,7 +115,7 @@ void print_means(const RunRows& rows) {
   const auto width = terminal_columns(STDOUT_FILENO);
   std::vector<const RunRecord*> records;
   for (const auto& row : rows) records.push_back(&row.record);
-  for (const auto& group : seed_groups(records, options_of(rows))) {
+  for (const auto& group : seed_groups(records)) {
     std::vector<std::string> names;
     for (const auto i : group.runs) names.push_back(rows[i].record.name);
     const bool several = group.seeds.size() > 1;
@@ -152,18 +155,18 @@ void print_comparison_json(const RunRows& rows) {
   Json json{{"runs", Json::array()}, {"differences", Json::object()}};
   for (const auto& row : rows) {
     Json metrics = Json::object();
-    for (const auto& [name, value] : row.scores.values) metrics[name] = value;
-    const auto& weights = row.scores.weights;
-    json["runs"].push_back({{"run", row.path},
+    for (const auto& [name, value] : row.record.scores.values) metrics[name] = value;
+    const auto& weights = row.record.scores.weights;
+    json["runs"].push_back({{"run", row.record.folder},
                             {"state", status_name(row.record.status)},
-                            {"step", static_cast<std::int64_t>(row.progress.step)},
+                            {"step", static_cast<std::int64_t>(row.record.progress.step)},
                             {"weights", weights.name},
                             {"weights_step", weights.step < 0 ? Json() : Json(weights.step)},
                             {"metrics", metrics}});
   }
   for (const auto& key : differing_options(options_of(rows))) {
     auto& values = json["differences"][key] = Json::array();
-    for (const auto& row : rows) values.push_back(option_value(row.options, key));
+    for (const auto& row : rows) values.push_back(option_value(row.record.options, key));
   }
   print_exact(lossy_json_text(json, 2) + "\n");
 }
@@ -187,10 +190,10 @@ int compare(const Arguments& arguments) {
   refuse_empty(arguments.words);
   const auto rows = read_rows(arguments.words, true);
   if (rows.size() < 2)
-    throw Error(Exit::recipe,
-                rows.empty()
-                    ? "there is no run in '" + join(arguments.words, "', '") + "'"
-                    : "a comparison needs two runs or more; this is '" + rows[0].path + "' alone");
+    throw Error(Exit::recipe, rows.empty()
+                                  ? "there is no run in '" + join(arguments.words, "', '") + "'"
+                                  : "a comparison needs two runs or more; this is '" +
+                                        rows[0].record.folder + "' alone");
   const auto format = arguments.chosen(kCompareFormat);
   const auto reader = reader_of(arguments, format == 2);
   if (format == 0) print_comparison(rows);

@@ -41,9 +41,9 @@ void print_json(const std::vector<Going>& all) {
   for (const auto& [run, row] : all)
     list.push_back({{"process", run.process},
                     {"folder", run.folder},
-                    {"step", row.progress.step},
-                    {"total_steps", row.progress.total_steps},
-                    {"seconds_left", row.progress.seconds_left}});
+                    {"step", row.record.progress.step},
+                    {"total_steps", row.record.progress.total_steps},
+                    {"seconds_left", row.record.progress.seconds_left}});
   print_exact(lossy_json_text(list, 2) + "\n");
 }
 

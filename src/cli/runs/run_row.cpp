@@ -20,6 +20,7 @@
 #include "base/quoting.h"
 #include "base/text.h"
 #include "runs/run_list.h"
+#include "runs/run_scores.h"
 
 namespace ddptrain {
 namespace {
@@ -28,7 +29,7 @@ constexpr std::size_t kRunsOfThread = 50;  // at least
 
 RunRow row_of(const std::string& path) {
   RunRow row;
-  row.path = path;
+  row.record.folder = path;
   return row;
 }
 
@@ -58,17 +59,13 @@ std::vector<RunRow*> runs_in(RunRows& rows) {
   return runs;
 }
 
-void read_record(RunRow& row) {
-  row.record = read_run_record(row.path);
-  row.progress = read_progress(row.path, row.record.status == RunStatus::running);
-}
-
 /// On several threads where there are many.
 void read_records(const std::vector<RunRow*>& runs) {
   const std::size_t most = std::clamp(std::thread::hardware_concurrency(), 1U, 8U);
   const auto parts = std::clamp<std::size_t>(runs.size() / kRunsOfThread, 1, most);
   const auto read_part = [&](std::size_t part) {
-    for (auto i = part; i < runs.size(); i += parts) read_record(*runs[i]);
+    for (auto i = part; i < runs.size(); i += parts)
+      runs[i]->record = read_run(runs[i]->record.folder);
   };
   std::vector<std::future<void>> others;
   for (std::size_t part = 1; part < parts; ++part)
@@ -81,15 +78,11 @@ void read_runs(RunRows& rows) {
   const auto runs = runs_in(rows);
   read_records(runs);
   RecipeReader reader;  // of all: alike sections are shared
-  for (auto* run : runs) {
-    run->options = reader.options_of(run->path);
-    run->scores = scores_of(run->record, run->options);
-    if (run->record.recipe.empty()) run->record.recipe = option_value(run->options, "name");
-  }
+  for (auto* run : runs) add_recipe(run->record, reader);
   for (auto& row : rows)
     if (!row.trials.empty()) {
       row.record.recipe = row.trials[0].record.recipe;
-      row.sweep = sweep_of(row.path);
+      row.sweep = sweep_of(row.record.folder);
     }
 }
 
@@ -102,13 +95,13 @@ RunCell state_cell(const RunRow& row) {
   if (!row.trials.empty())
     return {plural(std::ssize(row.trials), "run") + ": " + count_states(row.trials), {}};
   auto text = status_text(row.record);
-  if (row.record.status == RunStatus::running && row.progress.seconds_left > 0)
-    text += ", " + format_seconds(row.progress.seconds_left) + " left";
+  if (row.record.status == RunStatus::running && row.record.progress.seconds_left > 0)
+    text += ", " + format_seconds(row.record.progress.seconds_left) + " left";
   return {text, {}};
 }
 
 RunCell step_cell(const RunRow& row) {
-  const auto& progress = row.progress;
+  const auto& progress = row.record.progress;
   if (progress.total_steps <= 0 && progress.step <= 0) return {};
   auto text = format_fixed(progress.step, 0);
   const bool has_more = !is_finished(row.record) && progress.total_steps != progress.step;
@@ -125,7 +118,7 @@ const SweepTrialResult* winner(const RunRow& row) {
 
 /// By the rule of runs/run_scores.h; of a sweep its winner's, as its table has it.
 RunCell value_cell(const RunRow& row, const std::string& metric) {
-  if (row.trials.empty()) return number_cell(value_named(row.scores.values, metric));
+  if (row.trials.empty()) return number_cell(value_named(row.record.scores.values, metric));
   const auto* first = winner(row);
   return first && row.sweep->metric == metric ? number_cell(first->value) : RunCell();
 }
@@ -133,7 +126,7 @@ RunCell value_cell(const RunRow& row, const std::string& metric) {
 /// "best weights (20)", "last weights (40)"; of a sweep "trial 3".
 RunCell weights_cell(const RunRow& row) {
   if (const auto* first = winner(row)) return {fmt::format("trial {}", first->number), {}};
-  const auto& weights = row.scores.weights;
+  const auto& weights = row.record.scores.weights;
   if (weights.name.empty()) return {};
   return {weights.name + (weights.step < 0 ? "" : fmt::format(" ({})", weights.step)), {}};
 }
@@ -149,12 +142,12 @@ RunCell best_cell(const RunRow& row) {
 
 RunCell time_cell(const RunRow& row) {
   if (row.trials.empty()) {
-    const auto time = duration_of(row.record, row.progress.time);
+    const auto time = duration_of(row.record);
     return std::isnan(time.seconds) ? RunCell() : RunCell{to_text(time), time.seconds};
   }
   RunDuration sum{0, false};
   for (const auto& trial : row.trials) {
-    const auto time = duration_of(trial.record, trial.progress.time);
+    const auto time = duration_of(trial.record);
     if (std::isnan(time.seconds)) continue;
     sum = {sum.seconds + time.seconds, sum.whole || time.whole};
   }
@@ -174,7 +167,7 @@ RunCell fact_cell(const RunRow& row, const std::string& title) {
   return {};
 }
 
-RunCell path_cell(const RunRow& row) { return {row.path, {}}; }
+RunCell path_cell(const RunRow& row) { return {row.record.folder, {}}; }
 
 RunCell recipe_cell(const RunRow& row) { return {row.record.recipe, {}}; }
 
@@ -218,7 +211,7 @@ NamedTexts with_values(const std::vector<std::string>& keys, const RunOptions& o
 
 void add_to_runs(const std::vector<RunRow*>& runs, std::size_t most) {
   std::vector<RunOptions> all;
-  for (const auto* run : runs) all.push_back(run->options);
+  for (const auto* run : runs) all.push_back(run->record.options);
   const auto keys = differing_options(all);
   for (std::size_t i = 0; i < runs.size(); ++i)
     if (keys.size() <= most)
@@ -229,7 +222,7 @@ void add_to_runs(const std::vector<RunRow*>& runs, std::size_t most) {
 
 void add_to_sweep(RunRow& sweep) {
   std::vector<RunOptions> all;
-  for (const auto& trial : sweep.trials) all.push_back(trial.options);
+  for (const auto& trial : sweep.trials) all.push_back(trial.record.options);
   for (const auto& key : differing_options(all)) sweep.differences.emplace_back(key, "");
 }
 
@@ -256,7 +249,7 @@ void add_differences(RunRows& rows, std::size_t most) {
   for (auto& row : rows) {
     if (!row.trials.empty())
       add_to_sweep(row);
-    else if (!row.options.empty())
+    else if (!row.record.options.empty())
       recipes[row.record.recipe].push_back(&row);
   }
   for (const auto& [recipe, runs] : recipes) add_to_runs(runs, most);
@@ -266,7 +259,7 @@ RunCell cell_of(const RunRow& row, const std::string& column) {
   for (const auto& [name, cell] : columns())
     if (name == column) return cell(row);
   if (column.find('/') != std::string::npos) return value_cell(row, column);
-  const auto value = option_value(row.options, column);
+  const auto value = option_value(row.record.options, column);
   return {value, parse_number(value)};
 }
 

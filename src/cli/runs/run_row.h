@@ -7,22 +7,15 @@
 #include <vector>
 
 #include "base/quoting.h"
-#include "runs/run_history.h"
-#include "runs/run_recipe.h"
 #include "runs/run_record.h"
-#include "runs/run_scores.h"
 #include "runs/sweep_results.h"
 
 namespace ddptrain {
 
 struct RunRow {
-  std::string path;  // as found: "runs/quickstart/003"
-  RunRecord record;
-  RunProgress progress;
-  RunOptions options;                      // none where the recipe cannot be read
-  RunScores scores;                        // what the run is judged by
+  RunRecord record;                        // of a sweep its folder, name and recipe alone
   NamedTexts differences;                  // from its neighbors; see add_differences
-  std::vector<RunRow> trials;              // of a sweep, whose record has its name alone
+  std::vector<RunRow> trials;              // of a sweep
   std::optional<SweepResults> sweep = {};  // as far as that has come
 };
 

@@ -43,7 +43,7 @@ void require_column(const RunRows& rows, const std::string& flag, const std::str
   std::vector<std::string> known = column_names();
   for (const auto& row : rows) {
     for (const auto& metric : row.record.metrics) known.push_back(metric.first);
-    for (const auto& section : row.options)
+    for (const auto& section : row.record.options)
       for (const auto& option : *section) known.push_back(option.first);
   }
   if (std::find(known.begin(), known.end(), column) != known.end()) return;
@@ -187,20 +187,16 @@ void print_caption(const RunRows& rows, const std::vector<std::string>& columns)
 
 /// Mean and deviation of what was repeated with other seeds.
 void print_repeated(const RunRows& rows) {
-  std::vector<RunOptions> options;
   std::vector<const RunRecord*> records;
-  for (const auto& row : rows) {
-    options.push_back(row.options);
-    records.push_back(&row.record);
-  }
+  for (const auto& row : rows) records.push_back(&row.record);
   std::vector<std::string> lines;
-  for (const auto& group : seed_groups(records, options)) {
+  for (const auto& group : seed_groups(records)) {
     if (group.seeds.size() < 2) continue;
     const auto metric = metric_of(rows[group.runs[0]]);
     std::vector<double> values;
     std::vector<std::string> names;
     for (const auto i : group.runs) {
-      values.push_back(value_named(rows[i].scores.values, metric));
+      values.push_back(value_named(rows[i].record.scores.values, metric));
       names.push_back(rows[i].record.name);
     }
     lines.push_back(fmt::format("{} {} (mean ± standard deviation) over {} seeds: {}{}", metric,
@@ -226,8 +222,10 @@ Json to_json(const RunRow& row);
 Json sweep_json(const RunRow& row) {
   Json trials = Json::array();
   for (const auto& trial : row.trials) trials.push_back(to_json(trial));
-  Json json{
-      {"sweep", row.path}, {"recipe", row.record.recipe}, {"best", nullptr}, {"runs", trials}};
+  Json json{{"sweep", row.record.folder},
+            {"recipe", row.record.recipe},
+            {"best", nullptr},
+            {"runs", trials}};
   if (row.sweep && !row.sweep->trials.empty())
     json["best"] = {{"metric", row.sweep->metric},
                     {"trial", row.sweep->trials[0].number},
@@ -238,21 +236,21 @@ Json sweep_json(const RunRow& row) {
 Json to_json(const RunRow& row) {
   if (!row.trials.empty()) return sweep_json(row);
   const auto& record = row.record;
-  Json json{{"run", row.path},
+  Json json{{"run", row.record.folder},
             {"recipe", record.recipe},
             {"state", status_name(record.status)},
             {"result", record.result},
             {"exit_code", record.exit_code ? Json(*record.exit_code) : Json()},
-            {"step", known(row.progress.step)},
-            {"total_steps", known(row.progress.total_steps)},
-            {"seconds_left", known(row.progress.seconds_left)},
+            {"step", known(row.record.progress.step)},
+            {"total_steps", known(row.record.progress.total_steps)},
+            {"seconds_left", known(row.record.progress.seconds_left)},
             {"seconds", nullptr},
             {"metrics", to_json(record.metrics)},
             {"scores", nullptr},
             {"best", nullptr},
             {"differs", Json::object()}};
   if (const auto time = cell_of(row, "time"); time.number) json["seconds"] = *time.number;
-  if (const auto& [weights, values] = row.scores; !weights.name.empty())
+  if (const auto& [weights, values] = row.record.scores; !weights.name.empty())
     json["scores"] = {{"weights", weights.name},
                       {"step", weights.step < 0 ? Json() : Json(weights.step)},
                       {"metrics", to_json(values)}};

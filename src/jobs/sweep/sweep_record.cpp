@@ -10,12 +10,28 @@
 #include "base/error.h"
 #include "base/files/digest.h"
 #include "base/files/files.h"
-#include "base/json.h"
 #include "base/text.h"
 #include "jobs/series.h"
+#include "runs/json_fields.h"
 #include "runs/run_folder.h"
 
 namespace ddptrain {
+
+template <class Fields>
+void fields(RunValue& run, Fields& f) {
+  auto& [key, code, value, best, best_step, steps, ended, error] = run;
+  f("trial", key.job.trial);  // in the file from 1, here from 0
+  f("rung", key.job.rung);
+  f("seed", key.seed);
+  f("code", code);
+  f("value", value);
+  f("best", best);
+  f("best_step", best_step);
+  f("steps", steps);
+  f("ended", ended);
+  f("error", error);
+}
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -30,40 +46,6 @@ std::string three_digits(std::int64_t number) {
 
 std::string record_file(const std::string& folder) { return folder + "/sweep.json"; }
 
-/// JSON has no NaN: null stands for it.
-double number_or_nan(const Json& json, const char* key) {
-  const auto value = json.value(key, Json());
-  return value.is_number() ? value.get<double>() : std::nan("");
-}
-
-Json to_json(const RunValue& value) {
-  return {{"trial", value.key.job.trial + 1},
-          {"rung", value.key.job.rung},
-          {"seed", value.key.seed},
-          {"code", value.code},
-          {"value", value.value},
-          {"best", value.best},
-          {"best_step", value.best_step},
-          {"steps", value.steps},
-          {"ended", value.ended},
-          {"error", value.error}};
-}
-
-RunValue from_json(const Json& json) {
-  RunValue value;
-  value.key.job.trial = json.at("trial").get<std::int64_t>() - 1;
-  value.key.job.rung = json.at("rung");
-  value.key.seed = json.at("seed");
-  value.code = json.at("code");
-  value.value = number_or_nan(json, "value");
-  value.best = number_or_nan(json, "best");
-  value.best_step = json.at("best_step");
-  value.steps = json.at("steps");
-  value.ended = json.at("ended");
-  value.error = json.at("error");
-  return value;
-}
-
 Json read(const std::string& folder) {
   auto json = json_or_null(read_text(record_file(folder)));
   if (!json.is_object() || !json.contains("recipe") || !json.contains("runs"))
@@ -74,7 +56,10 @@ Json read(const std::string& folder) {
 void write(const std::string& folder, const std::string& recipe_digest, bool done,
            const std::vector<RunValue>& values) {
   Json json{{"format", 1}, {"done", done}, {"recipe", recipe_digest}, {"runs", Json::array()}};
-  for (const auto& value : values) json["runs"].push_back(to_json(value));
+  for (auto value : values) {
+    ++value.key.job.trial;
+    json["runs"].push_back(ToJson::value(value));
+  }
   write_atomically(record_file(folder), lossy_json_text(json, 2) + "\n");
 }
 
@@ -106,8 +91,12 @@ SweepRecord::SweepRecord(std::string folder) : folder_(std::move(folder)) {
   const auto json = read(folder_);
   recipe_digest_ = json["recipe"];
   try {
-    for (const auto& run : json["runs"])
-      if (auto value = from_json(run); has_result(value)) values_.push_back(std::move(value));
+    for (const auto& run : json["runs"]) {
+      RunValue value;
+      FromJson(run).read(run, value);
+      --value.key.job.trial;
+      if (has_result(value)) values_.push_back(std::move(value));
+    }
   } catch (const Json::exception&) {
     throw Error(Exit::data, "'" + record_file(folder_) + "' is not the record of a sweep");
   }

@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "base/files/files.h"
-#include "base/json.h"
 #include "base/mean.h"
 #include "base/output/table_text.h"
 #include "base/output/terminal.h"
@@ -42,11 +41,10 @@ bool is_whole(const SweepPlan& plan, const std::vector<const RunValue*>& runs) {
 }
 
 /// Every rung known of a trial, the last one that is whole, and what went wrong.
-SweepRow row_of(const SweepPlan& plan, const SweepRecord& record, std::size_t trial) {
-  SweepRow row;
-  row.trial = trial;
-  row.state = "waiting";
-  row.value = row.deviation = row.best = std::nan("");
+SweepTrialResult row_of(const SweepPlan& plan, const SweepRecord& record, std::size_t trial) {
+  SweepTrialResult row;
+  row.number = static_cast<std::int64_t>(trial) + 1;
+  for (const auto& [key, value] : plan.trials[trial].values) row.values.push_back(value);
   const auto last = std::ssize(plan.halving.lengths) - 1;
   for (std::int64_t rung = 0; rung <= last; ++rung) {
     const auto runs = runs_of(plan, record, {static_cast<std::int64_t>(trial), rung});
@@ -67,12 +65,12 @@ SweepRow row_of(const SweepPlan& plan, const SweepRecord& record, std::size_t tr
   if (!row.error.empty()) row.state = "failed";
   for (std::int64_t seed = 0; seed < plan.spec.seeds; ++seed) {
     const RunKey key{{static_cast<std::int64_t>(trial), 0}, seed};
-    row.folders.push_back(fs::path(record.run_folder(key, plan.spec.seeds)).filename());
+    row.runs.push_back(fs::path(record.run_folder(key, plan.spec.seeds)).filename());
   }
   return row;
 }
 
-bool is_better(const SweepRow& a, const SweepRow& b, BestMode mode) {
+bool is_better(const SweepTrialResult& a, const SweepTrialResult& b, BestMode mode) {
   if (std::isnan(a.value) || std::isnan(b.value))
     return !std::isnan(a.value) && std::isnan(b.value);
   if (a.rung != b.rung) return a.rung > b.rung;
@@ -92,7 +90,7 @@ const char* weights_name(const SweepPlan& plan) {
 /// The rows under their names. What the best evaluation had is the value where its weights are
 /// kept.
 std::vector<std::vector<std::string>> cells_of(const SweepPlan& plan,
-                                               const std::vector<SweepRow>& rows) {
+                                               const std::vector<SweepTrialResult>& rows) {
   std::vector<std::vector<std::string>> cells{{"trial"}};
   for (const auto& key : keys_of(plan)) cells[0].push_back(one_line(key, kMostName));
   cells[0].push_back(plan.watched.name);
@@ -101,9 +99,8 @@ std::vector<std::vector<std::string>> cells_of(const SweepPlan& plan,
   for (const auto* name : {"steps", "state"}) cells[0].emplace_back(name);
   for (const auto& row : rows) {
     auto& line = cells.emplace_back();
-    line.push_back(std::to_string(row.trial + 1));
-    for (const auto& [key, value] : plan.trials[row.trial].values)
-      line.push_back(one_line(value, kMostName));
+    line.push_back(std::to_string(row.number));
+    for (const auto& value : row.values) line.push_back(one_line(value, kMostName));
     line.push_back(short_number(row.value));
     if (plan.spec.seeds > 1) line.push_back(short_number(row.deviation));
     if (!plan.keeps_best) line.push_back(short_number(row.best));
@@ -137,7 +134,7 @@ std::vector<std::string> shares_lines(const SweepPlan& plan, const SweepRecord& 
   return lines;
 }
 
-std::string csv_of(const SweepPlan& plan, const std::vector<SweepRow>& rows) {
+std::string csv_of(const SweepPlan& plan, const std::vector<SweepTrialResult>& rows) {
   std::vector<std::string> header{"rank", "trial"};
   for (const auto& key : keys_of(plan)) header.push_back(csv_cell(key));
   for (const auto& name : {plan.watched.name, std::string("deviation"), std::string("best")})
@@ -147,14 +144,14 @@ std::string csv_of(const SweepPlan& plan, const std::vector<SweepRow>& rows) {
   auto text = join(header, ",") + "\n";
   for (std::size_t rank = 0; rank < rows.size(); ++rank) {
     const auto& row = rows[rank];
-    std::vector<std::string> cells{std::to_string(rank + 1), std::to_string(row.trial + 1)};
-    for (const auto& [key, value] : plan.trials[row.trial].values) cells.push_back(csv_cell(value));
+    std::vector<std::string> cells{std::to_string(rank + 1), std::to_string(row.number)};
+    for (const auto& value : row.values) cells.push_back(csv_cell(value));
     for (const double number : {row.value, row.deviation, row.best})
       cells.push_back(csv_cell(number));
     cells.push_back(std::to_string(row.rung));
     cells.push_back(std::to_string(row.steps));
     cells.push_back(row.state);
-    cells.push_back(csv_cell(join(row.folders, " ")));
+    cells.push_back(csv_cell(join(row.runs, " ")));
     cells.push_back(csv_cell(row.error));
     cells.emplace_back(weights_name(plan));
     text += join(cells, ",") + "\n";
@@ -162,43 +159,16 @@ std::string csv_of(const SweepPlan& plan, const std::vector<SweepRow>& rows) {
   return text;
 }
 
-Json json_of(const SweepPlan& plan, const SweepRecord& record, const std::vector<SweepRow>& rows) {
-  Json json{{"format", 1},
-            {"method", names(plan.spec.method)[static_cast<std::size_t>(plan.spec.method)]},
-            {"metric", plan.watched.name},
-            {"mode", names(plan.watched.mode)[static_cast<std::size_t>(plan.watched.mode)]},
-            {"weights", weights_name(plan)},
-            {"keys", keys_of(plan)},
-            {"rungs", plan.halving.lengths},
-            {"importance", Json::object()},
-            {"trials", Json::array()}};
-  for (const auto& [key, share] : importances(plan, record)) json["importance"][key] = share;
-  for (const auto& row : rows) {
-    Json values = Json::object();
-    for (const auto& [key, value] : plan.trials[row.trial].values) values[key] = value;
-    json["trials"].push_back({{"trial", row.trial + 1},
-                              {"values", values},
-                              {"value", row.value},
-                              {"deviation", row.deviation},
-                              {"best", row.best},
-                              {"rung", row.rung},
-                              {"steps", row.steps},
-                              {"state", row.state},
-                              {"runs", row.folders},
-                              {"error", row.error}});
-  }
-  return json;
-}
-
 }  // namespace
 
-std::vector<SweepRow> sweep_rows(const SweepPlan& plan, const SweepRecord& record) {
-  std::vector<SweepRow> rows;
+std::vector<SweepTrialResult> sweep_trials(const SweepPlan& plan, const SweepRecord& record) {
+  std::vector<SweepTrialResult> rows;
   for (std::size_t trial = 0; trial < plan.trials.size(); ++trial)
     rows.push_back(row_of(plan, record, trial));
-  std::stable_sort(rows.begin(), rows.end(), [&](const SweepRow& a, const SweepRow& b) {
-    return is_better(a, b, plan.watched.mode);
-  });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const SweepTrialResult& a, const SweepTrialResult& b) {
+                     return is_better(a, b, plan.watched.mode);
+                   });
   return rows;
 }
 
@@ -220,11 +190,11 @@ std::vector<std::pair<std::string, double>> importances(const SweepPlan& plan,
 }
 
 std::string table_text(const SweepPlan& plan, const SweepRecord& record, std::size_t columns) {
-  const auto rows = sweep_rows(plan, record);
+  const auto rows = sweep_trials(plan, record);
   auto text = join(table_lines(cells_of(plan, rows), columns), "\n") + "\n";
   for (const auto& row : rows)
     if (!row.error.empty())
-      text += fmt::format("trial {} failed: {}\n", row.trial + 1, shown(row.error));
+      text += fmt::format("trial {} failed: {}\n", row.number, shown(row.error));
   text +=
       "\n" + broken_at_blanks(caption_of(plan), columns) + "\n" +
       broken_at_blanks(
@@ -234,12 +204,23 @@ std::string table_text(const SweepPlan& plan, const SweepRecord& record, std::si
 }
 
 std::string write_tables(const SweepPlan& plan, const SweepRecord& record) {
-  const auto rows = sweep_rows(plan, record);
+  const auto rows = sweep_trials(plan, record);
   const auto text = table_text(plan, record, 0);
   const auto file = record.folder() + "/trials";
   write_atomically(file + ".txt", text);
   write_atomically(file + ".csv", csv_of(plan, rows));
-  write_atomically(file + ".json", lossy_json_text(json_of(plan, record, rows), 2) + "\n");
+  write_sweep_results(
+      {.folder = {},
+       .name = {},
+       .method = std::string(names(plan.spec.method)[static_cast<std::size_t>(plan.spec.method)]),
+       .metric = plan.watched.name,
+       .mode = plan.watched.mode,
+       .weights = weights_name(plan),
+       .keys = keys_of(plan),
+       .rungs = plan.halving.lengths,
+       .importance = importances(plan, record),
+       .trials = rows},
+      record.folder());
   return text;
 }
 

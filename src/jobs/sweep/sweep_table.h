@@ -8,6 +8,7 @@
 #include "recipe/recipe.h"
 #include "recipe/sweep/trials.h"
 #include "runs/best_evaluation.h"
+#include "runs/sweep_results.h"
 
 namespace ddptrain {
 
@@ -20,22 +21,9 @@ struct SweepPlan {
   bool keeps_best = false;  // values are those of the best weights, else of the last
 };
 
-/// One trial over its seeds, at the last rung that it has reached.
-struct SweepRow {
-  std::size_t trial = 0;             // from 0
-  std::string state;                 // "done", "stopped", "failed", "waiting"
-  std::int64_t rung = -1;            // -1: none
-  double value = 0;                  // mean over the seeds; NaN where there is none
-  double deviation = 0;              // over the seeds (n - 1); NaN of one
-  double best = 0;                   // mean of each run's best evaluation
-  std::int64_t steps = 0;            // of all its runs
-  std::vector<std::string> folders;  // of its runs, relative to the sweep's
-  std::string error;
-};
-
-/// A row per trial, best first: those that trained longest, then by the metric; of equal ones the
+/// The trials, best first: those that trained longest, then by the metric; of equal ones the
 /// first.
-std::vector<SweepRow> sweep_rows(const SweepPlan& plan, const SweepRecord& record);
+std::vector<SweepTrialResult> sweep_trials(const SweepPlan& plan, const SweepRecord& record);
 
 /// The share of each option (importance.h), by the metric at the lowest rung, which all trials
 /// reach.

@@ -77,12 +77,13 @@ RunValue value_of(const std::string& folder, int code, const WatchedMetric& watc
   value.value = value.best = std::nan("");
   value.ended = true;
   if (!holds_run(folder)) return value;
-  const auto end = run_end(folder);
-  const auto scores = scores_of(end, RecipeReader().options_of(folder));
+  auto end = run_end(folder);
+  RecipeReader recipe;
+  add_recipe(end, recipe);
   value.steps = steps_made(folder);
   value.ended = end.result != kPaused;
   if (code == static_cast<int>(Exit::done) || code == static_cast<int>(Exit::expect))
-    value.value = value_named(scores.values, watched.name);
+    value.value = value_named(end.scores.values, watched.name);
   if (const auto best = best_evaluation(folder, watched)) {
     value.best = value_named(best->values, watched.name);
     value.best_step = best->step;

@@ -101,7 +101,7 @@ int train_short(const ShortRunPlan& plan, const RunCut& cut, const ShortRun& run
     if (!run.follows.empty())
       hooks.gradients = follow_gradients(run.folder, run.follows, run.weights);
     const auto ending = run_rank(job, topology, hooks);
-    const int signal = ending.result.signal;
+    const int signal = ending.signal;
     return signal ? 128 + signal : 0;
   };
   return start_ranks(job.recipe, job.placement, {}, rank_main,

@@ -17,14 +17,14 @@ std::string binary(const ReportRuns& runs) {
       {"run", "weights", "area under ROC", "average precision"}, {}, {false, false, true, true}};
   std::string positive;
   for (std::size_t r = 0; r < runs.size(); ++r) {
-    if (!has_classes(runs[r]) || runs[r].classes.size() != 2) continue;
-    const auto curves = binary_curves(runs[r].samples);
+    if (!has_classes(runs[r]) || runs[r].samples.classes.size() != 2) continue;
+    const auto curves = binary_curves(runs[r].samples.rows);
     roc.lines.push_back({runs[r].record.name, curves.roc, r, ChartLine::Look::plain});
     precision.lines.push_back(
         {runs[r].record.name, curves.precision_recall, r, ChartLine::Look::plain});
-    table.rows.push_back({name_html(runs[r].record.name), weights_html(runs[r].samples_weights),
+    table.rows.push_back({name_html(runs[r].record.name), weights_html(runs[r].samples.weights),
                           number_html(curves.area), number_html(curves.average_precision)});
-    positive = runs[r].classes[1];
+    positive = runs[r].samples.classes[1];
   }
   if (table.rows.empty()) return {};
   return "<p>Positive: " + name_html(positive) + "</p>\n" + to_html(table) +

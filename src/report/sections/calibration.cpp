@@ -23,7 +23,7 @@ std::string calibration(const ReportRuns& runs) {
   HtmlTable table{{"probability", "samples", "mean probability", "right"}, {}, {}};
   for (std::size_t r = 0; r < runs.size(); ++r) {
     if (!has_classes(runs[r])) continue;
-    const auto bins = confidence_bins(runs[r].samples, kBins);
+    const auto bins = confidence_bins(runs[r].samples.rows, kBins);
     ChartLine line{runs[r].record.name, {}, r, ChartLine::Look::plain};
     double count = 0;
     for (std::size_t i = 0; i < bins.size(); ++i) {
@@ -35,7 +35,7 @@ std::string calibration(const ReportRuns& runs) {
                             number_html(bins[i].confidence), number_html(bins[i].accuracy)});
     }
     chart.lines.push_back(std::move(line));
-    errors.rows.push_back({name_html(runs[r].record.name), weights_html(runs[r].samples_weights),
+    errors.rows.push_back({name_html(runs[r].record.name), weights_html(runs[r].samples.weights),
                            number_html(calibration_error(bins)), number_html(count)});
   }
   if (errors.rows.empty()) return {};

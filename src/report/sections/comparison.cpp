@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "report/html.h"
 #include "report/section.h"
+#include "runs/run_scores.h"
 #include "runs/seed_groups.h"
 
 namespace ddptrain {
@@ -13,7 +14,7 @@ namespace {
 std::vector<std::string> all_metrics(const ReportRuns& runs) {
   std::vector<std::string> names;
   for (const auto& run : runs)
-    for (const auto& [name, value] : run.scores.values)
+    for (const auto& [name, value] : run.record.scores.values)
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   return names;
 }
@@ -22,7 +23,7 @@ std::vector<std::string> all_metrics(const ReportRuns& runs) {
 std::string mean_html(const ReportRuns& runs, const std::vector<std::size_t>& group,
                       const std::string& metric) {
   std::vector<double> values;
-  for (const auto i : group) values.push_back(value_named(runs[i].scores.values, metric));
+  for (const auto i : group) values.push_back(value_named(runs[i].record.scores.values, metric));
   const auto mean = mean_of(values);
   return number_html(mean.value) + " ± " + number_html(mean.deviation);
 }
@@ -31,13 +32,9 @@ std::string mean_html(const ReportRuns& runs, const std::vector<std::size_t>& gr
 std::string seeds_html(const ReportRuns& runs, const std::vector<std::string>& metrics) {
   HtmlTable table{{"runs that differ only in seed", "seeds"}, {}, {}};
   for (const auto& metric : metrics) table.head.push_back(name_html(metric));
-  std::vector<RunOptions> options;
   std::vector<const RunRecord*> records;
-  for (const auto& run : runs) {
-    options.push_back(run.options);
-    records.push_back(&run.record);
-  }
-  for (const auto& group : seed_groups(records, options)) {
+  for (const auto& run : runs) records.push_back(&run.record);
+  for (const auto& group : seed_groups(records)) {
     if (group.seeds.size() < 2) continue;
     std::string names;
     for (const auto i : group.runs)
@@ -60,9 +57,9 @@ std::string comparison(const ReportRuns& runs) {
     table.numeric.push_back(true);
   }
   for (const auto& run : runs) {
-    table.rows.push_back({name_html(run.record.name), weights_html(run.scores.weights)});
+    table.rows.push_back({name_html(run.record.name), weights_html(run.record.scores.weights)});
     for (const auto& metric : metrics)
-      table.rows.back().push_back(number_html(value_named(run.scores.values, metric)));
+      table.rows.back().push_back(number_html(value_named(run.record.scores.values, metric)));
   }
   return to_html(table) + paragraph(kScoresRule) + seeds_html(runs, metrics);
 }

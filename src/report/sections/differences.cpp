@@ -17,7 +17,7 @@ std::string differences(const ReportRuns& runs) {
   std::vector<RunOptions> options;
   HtmlTable table{{"option"}, {}, std::vector<bool>(runs.size() + 1, false)};
   for (const auto& run : runs) {
-    options.push_back(run.options);
+    options.push_back(run.record.options);
     table.head.push_back(name_html(run.record.name));
   }
   const auto keys = differing_options(options);

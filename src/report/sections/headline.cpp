@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "report/html.h"
 #include "report/section.h"
+#include "runs/run_scores.h"
 
 namespace ddptrain {
 namespace {
@@ -18,7 +19,7 @@ std::string state_html(const ReportRun& run) {
 }
 
 std::string time_of(const ReportRun& run) {
-  const auto text = to_text(run.duration);
+  const auto text = to_text(duration_of(run.record));
   return text.empty() ? "–" : escaped(text);
 }
 
@@ -36,16 +37,16 @@ std::string device_of(const ReportRun& run) {
 std::string tiles(const ReportRun& run) {
   std::string html = "<div class=\"tiles\">\n";
   const auto main = main_metric(run.record);
-  const auto of = ", " + weights_html(run.scores.weights);
+  const auto of = ", " + weights_html(run.record.scores.weights);
   if (!main.empty())
-    html += tile(number_html(value_named(run.scores.values, main)), name_html(main) + of);
+    html += tile(number_html(value_named(run.record.scores.values, main)), name_html(main) + of);
   std::size_t shown = 0;
-  for (const auto& [name, value] : run.scores.values)
+  for (const auto& [name, value] : run.record.scores.values)
     if (name != main && !is_count(name) && ++shown <= 3)
       html += tile(number_html(value), name_html(name) + of);
   html += tile(state_html(run), "state");
   html += tile(number_html(run.history.step), "steps");
-  if (!std::isnan(run.duration.seconds))
+  if (!std::isnan(duration_of(run.record).seconds))
     html += tile(time_of(run), std::isnan(run.record.earlier.seconds) ? "from start to end"
                                                                       : "in all its starts");
   if (run.history.samples_per_second > 0) html += tile(rate_of(run), "samples per second");

@@ -16,9 +16,9 @@ namespace {
 constexpr std::size_t kMostDots = 1500;  // of a run
 constexpr int kBars = 20;
 
-std::vector<const ReportSample*> known(const ReportRun& run) {
-  std::vector<const ReportSample*> all;
-  for (const auto& sample : run.samples)
+std::vector<const SampleOutcome*> known(const ReportRun& run) {
+  std::vector<const SampleOutcome*> all;
+  for (const auto& sample : run.samples.rows)
     if (std::isfinite(sample.truth) && std::isfinite(sample.predicted)) all.push_back(&sample);
   return all;
 }
@@ -27,7 +27,7 @@ struct Dots {
   Points predicted, residual;
 };
 
-Dots dots_of(const std::vector<const ReportSample*>& samples) {
+Dots dots_of(const std::vector<const SampleOutcome*>& samples) {
   Dots dots;
   const auto stride = (samples.size() + kMostDots - 1) / kMostDots;
   for (std::size_t i = 0; i < samples.size(); i += stride) {
@@ -41,7 +41,7 @@ Dots dots_of(const std::vector<const ReportSample*>& samples) {
 }
 
 /// Counts of differences in bars of equal width, by the middle of each.
-Points histogram(const std::vector<const ReportSample*>& samples) {
+Points histogram(const std::vector<const SampleOutcome*>& samples) {
   double low = INFINITY, high = -INFINITY;
   for (const auto* sample : samples) {
     low = std::min(low, sample->predicted - sample->truth);
@@ -60,7 +60,7 @@ Points histogram(const std::vector<const ReportSample*>& samples) {
   return counts;
 }
 
-Points diagonal(const std::vector<const ReportSample*>& samples) {
+Points diagonal(const std::vector<const SampleOutcome*>& samples) {
   const auto [low, high] =
       std::minmax_element(samples.begin(), samples.end(),
                           [](const auto* a, const auto* b) { return a->truth < b->truth; });
@@ -78,7 +78,7 @@ std::string numbers(const ReportRuns& runs) {
     if (samples.empty()) continue;
     const auto dots = dots_of(samples);
     weights += "<p>" + name_html(runs[r].record.name) + ": " +
-               weights_html(runs[r].samples_weights) + "</p>\n";
+               weights_html(runs[r].samples.weights) + "</p>\n";
     if (predicted.lines.empty())
       predicted.lines.push_back({"as it should be", diagonal(samples), 7, ChartLine::Look::dashed});
     predicted.lines.push_back({runs[r].record.name, dots.predicted, r, ChartLine::Look::dots});

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "report/html.h"
 #include "report/section.h"
@@ -10,23 +11,39 @@
 namespace ddptrain {
 namespace {
 
-/// Those of which something can be shown, in an order.
-std::vector<const ReportSample*> first_by(const ReportRun& run, SampleOrder order) {
-  std::vector<const ReportSample*> named;
-  for (const auto& sample : run.samples)
-    if (!sample.name.empty()) named.push_back(&sample);
-  return first_samples(std::move(named), order);
+constexpr std::size_t kMostImages = 700'000;  // bytes of all, in Base64
+
+/// Those of which something can be shown.
+std::vector<const SampleOutcome*> named(const SamplesFile& file) {
+  std::vector<const SampleOutcome*> samples;
+  for (const auto& sample : file.rows)
+    if (const auto shown = file.shown.find(sample.index);
+        shown != file.shown.end() && !shown->second.name.empty())
+      samples.push_back(&sample);
+  return samples;
+}
+
+/// The images that a page has room for, by the index of their sample.
+std::map<std::int64_t, std::string> images_of(const SamplesFile& file) {
+  std::map<std::int64_t, std::string> images;
+  std::size_t bytes = 0;
+  for (const auto* sample : named(file)) {
+    const auto& png = file.shown.at(sample->index).png;
+    bytes += png.size();
+    if (!png.empty() && bytes <= kMostImages) images.emplace(sample->index, png);
+  }
+  return images;
 }
 
 std::string class_html(const ReportRun& run, double label) {
   const auto index = static_cast<std::size_t>(label);
-  return label >= 0 && index < run.classes.size() ? name_html(run.classes[index])
-                                                  : number_html(label);
+  return label >= 0 && index < run.samples.classes.size() ? name_html(run.samples.classes[index])
+                                                          : number_html(label);
 }
 
 std::string percent(double share) { return number_html(std::round(1000 * share) / 10) + " %"; }
 
-std::string verdict(const ReportRun& run, const ReportSample& sample) {
+std::string verdict(const ReportRun& run, const SampleOutcome& sample) {
   if (!std::isfinite(sample.probability))
     return "true " + number_html(sample.truth) + ", predicted <b>" + number_html(sample.predicted) +
            "</b>, off by " + number_html(sample.predicted - sample.truth);
@@ -34,37 +51,38 @@ std::string verdict(const ReportRun& run, const ReportSample& sample) {
          class_html(run, sample.predicted) + "</b> at " + percent(sample.probability);
 }
 
-std::string card(const ReportRun& run, const ReportSample& sample) {
+std::string card(const ReportRun& run, const SampleOutcome& sample, const std::string& png) {
+  const auto& shown = run.samples.shown.at(sample.index);
   std::string html = "<div class=\"card\">";
-  if (!sample.png.empty())
-    html += "<img alt=\"\" src=\"data:image/png;base64," + escaped(sample.png) + "\">";
-  html += "<div>" + verdict(run, sample) + "</div><div class=\"quiet\">" + name_html(sample.name) +
+  if (!png.empty()) html += "<img alt=\"\" src=\"data:image/png;base64," + escaped(png) + "\">";
+  html += "<div>" + verdict(run, sample) + "</div><div class=\"quiet\">" + name_html(shown.name) +
           "</div>";
-  if (sample.png.empty())
-    for (const auto& [title, text] : sample.cells)
+  if (png.empty())
+    for (const auto& [title, text] : shown.cells)
       html += "<div><span class=\"quiet\">" + name_html(title) + "</span> <bdi>" + escaped(text) +
               "</bdi></div>";
   return html + "</div>\n";
 }
 
-std::string cards(const ReportRun& run, const std::string& title,
-                  const std::vector<const ReportSample*>& samples) {
+/// The first samples of an order.
+std::string cards(const ReportRun& run, const std::string& title, SampleOrder order) {
+  const auto samples = first_samples(named(run.samples), order);
   if (samples.empty()) return {};
-  const bool images = std::any_of(samples.begin(), samples.end(),
-                                  [](const auto* sample) { return !sample->png.empty(); });
+  auto images = images_of(run.samples);
+  const bool any = std::any_of(samples.begin(), samples.end(),
+                               [&](const auto* sample) { return images.contains(sample->index); });
   std::string html =
-      "<h3>" + title + "</h3>\n<div class=\"cards" + std::string(images ? "" : " wide") + "\">\n";
-  for (const auto* sample : samples) html += card(run, *sample);
+      "<h3>" + title + "</h3>\n<div class=\"cards" + std::string(any ? "" : " wide") + "\">\n";
+  for (const auto* sample : samples) html += card(run, *sample, images[sample->index]);
   return html + "</div>\n";
 }
 
 std::string samples(const ReportRuns& runs) {
-  if (runs.size() != 1 || runs[0].samples.empty()) return {};
+  if (runs.size() != 1 || runs[0].samples.rows.empty()) return {};
   const auto& run = runs[0];
-  const auto of = "<p>" + weights_html(run.samples_weights) + "</p>\n";
-  if (has_numbers(run)) return of + cards(run, "Largest errors", first_by(run, by_error));
-  return of + cards(run, "Worst mistakes", first_by(run, by_mistake)) +
-         cards(run, "Least certain", first_by(run, by_certainty));
+  const auto of = "<p>" + weights_html(run.samples.weights) + "</p>\n";
+  if (has_numbers(run)) return of + cards(run, "Largest errors", by_error);
+  return of + cards(run, "Worst mistakes", by_mistake) + cards(run, "Least certain", by_certainty);
 }
 
 }  // namespace

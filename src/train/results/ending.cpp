@@ -38,18 +38,18 @@ std::string some_input(const Training& t) {
 }
 
 /// Something is left to train.
-bool is_partial(const RunEnding& ending) {
-  return ending.result.reason == "interrupted" || ending.result.reason == kPaused;
+bool is_partial(const RunResult& ending) {
+  return ending.reason == "interrupted" || ending.reason == kPaused;
 }
 
-std::string position(const RunEnding& ending) {
+std::string position(const RunResult& ending) {
   auto text = fmt::format("step {}", ending.step);
   if (ending.step < ending.total_steps) text += fmt::format(" of {}", ending.total_steps);
   return text + ", epoch " + short_number(ending.epoch);
 }
 
 /// "12.3 s", of a resumed run "12.3 s (1 min 3 s with earlier starts)".
-std::string time_of(const RunEnding& ending) {
+std::string time_of(const RunResult& ending) {
   const auto here = format_seconds(ending.seconds);
   if (ending.earlier.seconds > 0)
     return here + " (" +
@@ -58,11 +58,11 @@ std::string time_of(const RunEnding& ending) {
   return here;
 }
 
-bool in_one_evaluation(const RunEnding& ending) {
+bool in_one_evaluation(const RunResult& ending) {
   return ending.best && ending.best->step == ending.evaluated;
 }
 
-std::vector<std::string> title(const RunEnding& ending) {
+std::vector<std::string> title(const RunResult& ending) {
   const auto last = fmt::format(" (step {})", ending.evaluated);
   if (!ending.best) return {"", "last" + last};
   if (in_one_evaluation(ending)) return {"", "best and last" + last};
@@ -70,16 +70,16 @@ std::vector<std::string> title(const RunEnding& ending) {
 }
 
 /// By what the best is one, and of a complete run which weights are its result.
-std::string better(const RunEnding& ending) {
+std::string better(const RunResult& ending) {
   const auto& best = *ending.best;
   const auto* way = best.mode == BestMode::max ? " (larger is better)" : " (smaller is better)";
   const auto text = "best by " + one_line(best.metric, kMostName) + way;
-  const auto result = to_text(ending.result.weights);
+  const auto result = to_text(ending.weights);
   return is_partial(ending) || result.empty() ? text : text + "; result: " + result;
 }
 
 /// "seed 42; 480 training samples, 120 validation samples"
-std::string drawn_from(const RunEnding& ending) {
+std::string drawn_from(const RunResult& ending) {
   return fmt::format("seed {}; {}, {}", ending.seed,
                      plural(ending.training_samples, "training sample"),
                      plural(ending.validation_samples, "validation sample"));
@@ -92,9 +92,9 @@ void add_tables(std::vector<std::string>& lines, const std::vector<NamedTable>& 
 }
 
 /// What the test split came to, under the weights that it was scored with.
-void add_test(std::vector<std::string>& lines, const RunEnding& ending, std::size_t columns) {
-  const auto& test = *ending.result.test;
-  const auto step = ending.result.weights.step;
+void add_test(std::vector<std::string>& lines, const RunResult& ending, std::size_t columns) {
+  const auto& test = *ending.test;
+  const auto step = ending.weights.step;
   const auto which = step == ending.step ? "last" : "best";
   std::vector<std::vector<std::string>> rows{
       {"", fmt::format("{} weights (step {})", which, step)}};
@@ -110,18 +110,18 @@ void add_test(std::vector<std::string>& lines, const RunEnding& ending, std::siz
 }
 
 /// A checkpoint's folder, which may have been deleted since.
-std::string checkpoint_of(const RunEnding& ending, std::int64_t step) {
+std::string checkpoint_of(const RunResult& ending, std::int64_t step) {
   const auto path = ending.folder + "/checkpoints/" + checkpoint_name(step);
   return fs::exists(path) ? path : "";
 }
 
-bool is_best(const RunEnding& ending) {
+bool is_best(const RunResult& ending) {
   std::error_code none;
   return ending.best && fs::read_symlink(ending.folder + "/checkpoints/best", none).filename() ==
                             checkpoint_name(ending.best->step);
 }
 
-std::vector<std::string> weights(const RunEnding& ending) {
+std::vector<std::string> weights(const RunResult& ending) {
   std::vector<std::string> lines;
   const auto last = checkpoint_of(ending, ending.step);
   if (ending.best && ending.best->step != ending.step) {
@@ -138,22 +138,22 @@ std::vector<std::string> weights(const RunEnding& ending) {
 }
 
 /// " --checkpoint best" where better weights than the last are kept.
-std::string which_weights(const RunEnding& ending) {
+std::string which_weights(const RunResult& ending) {
   if (!ending.best || ending.best->step == ending.step) return "";
   if (is_best(ending)) return " --checkpoint best";
   if (checkpoint_of(ending, ending.best->step).empty()) return "";
   return " --checkpoint " + checkpoint_name(ending.best->step);
 }
 
-NamedValues with_test_scores(NamedValues scores, const RunEnding& ending) {
-  if (const auto& test = ending.result.test)
+NamedValues with_test_scores(NamedValues scores, const RunResult& ending) {
+  if (const auto& test = ending.test)
     scores.insert(scores.end(), test->values.begin(), test->values.end());
   return scores;
 }
 
 }  // namespace
 
-void describe(RunEnding& ending, const Training& t, const RunState& state) {
+void describe(RunResult& ending, const Training& t, const RunState& state) {
   const auto& at = state.position;
   ending.step = at.step;
   ending.total_steps = seconds_of(t.recipe) ? 0 : t.length.total;
@@ -169,14 +169,14 @@ void describe(RunEnding& ending, const Training& t, const RunState& state) {
   ending.writes_text = t.data->facts().tokens.has_value();
 }
 
-int exit_code(const RunEnding& ending) {
-  return ending.result.signal ? 128 + ending.result.signal : static_cast<int>(ending.code);
+int exit_code(const RunResult& ending) {
+  return ending.signal ? 128 + ending.signal : static_cast<int>(ending.code);
 }
 
-NamedValues scores_of(const RunEnding& ending) { return with_test_scores(ending.last, ending); }
+NamedValues scores_of(const RunResult& ending) { return with_test_scores(ending.last, ending); }
 
-NamedValues result_scores(const RunEnding& ending) {
-  const auto& scored = ending.result.scored.values;
+NamedValues result_scores(const RunResult& ending) {
+  const auto& scored = ending.scored.values;
   return scored.empty() ? scores_of(ending) : with_test_scores(scored, ending);
 }
 
@@ -188,17 +188,17 @@ std::string typed_path(const std::string& path) {
   return shell_word(below ? relative.string() : path);
 }
 
-std::string headline(const RunEnding& ending) {
+std::string headline(const RunResult& ending) {
   const auto time = " after " + time_of(ending) + " at " + position(ending);
-  if (is_partial(ending)) return ending.result.reason + time;
+  if (is_partial(ending)) return ending.reason + time;
   const std::string stopped = "stopped: ";
-  if (ending.result.reason.starts_with(stopped))
-    return "stopped" + time + ": " + ending.result.reason.substr(stopped.size());
-  return ending.result.reason + " in " + time_of(ending) + ": " + position(ending) +
+  if (ending.reason.starts_with(stopped))
+    return "stopped" + time + ": " + ending.reason.substr(stopped.size());
+  return ending.reason + " in " + time_of(ending) + ": " + position(ending) +
          (ending.code != Exit::expect ? "" : "; short of what 'expect' asks");
 }
 
-std::vector<std::string> results(const RunEnding& ending, std::size_t columns) {
+std::vector<std::string> results(const RunResult& ending, std::size_t columns) {
   if (ending.last.empty()) return {};
   std::vector<std::vector<std::string>> rows{title(ending)};
   const auto count = std::min(ending.last.size(), kMostRows);
@@ -218,12 +218,12 @@ std::vector<std::string> results(const RunEnding& ending, std::size_t columns) {
   if (ending.training_samples > 0)
     for (auto& line : split(broken_at_blanks(drawn_from(ending), columns), '\n'))
       lines.push_back(std::move(line));
-  add_tables(lines, ending.result.scored.tables, columns);
-  if (ending.result.test) add_test(lines, ending, columns);
+  add_tables(lines, ending.scored.tables, columns);
+  if (ending.test) add_test(lines, ending, columns);
   return lines;
 }
 
-std::vector<std::string> what_next(const RunEnding& ending) {
+std::vector<std::string> what_next(const RunResult& ending) {
   auto lines = weights(ending);
   const auto run = typed_path(ending.folder);
   const auto call = "  " + called_as() + " ";

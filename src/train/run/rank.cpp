@@ -65,10 +65,10 @@ int asked_to_stop(World& world, const Hooks& hooks) {
   return agree(*world.control, mine).stop.signal;
 }
 
-RunEnding not_begun(int signal, const std::string& folder) {
-  RunEnding ending;
-  ending.result.reason = "interrupted";
-  ending.result.signal = signal;
+RunResult not_begun(int signal, const std::string& folder) {
+  RunResult ending;
+  ending.reason = "interrupted";
+  ending.signal = signal;
   ending.begun = false;
   ending.folder = folder;
   return ending;
@@ -105,16 +105,12 @@ std::unique_ptr<Training> build_unless_stopped(const TrainingPlan& plan, World& 
 using Clock = std::chrono::steady_clock;
 
 /// What all ranks know of it.
-RunEnding ending_of(const Job& job, const RunState& state, RunResult result,
-                    const std::string& folder) {
-  RunEnding ending;
-  ending.result = std::move(result);
+void judge(RunResult& ending, const Job& job, const RunState& state, const std::string& folder) {
   ending.folder = folder;
   ending.last = state.evaluation;
-  const bool ended = ending.result.signal == 0 && ending.result.reason != kPaused;
-  if (ended && !meets(job.recipe, result_scores(ending), ending.result.weights))
+  const bool ended = ending.signal == 0 && ending.reason != kPaused;
+  if (ended && !meets(job.recipe, result_scores(ending), ending.weights))
     ending.code = Exit::expect;
-  return ending;
 }
 
 /// Null where the recipe has none. The folder is new with a new run.
@@ -176,13 +172,12 @@ Callbacks run_observers(RecordedRun* record, const Job& job, const Training& tra
 }
 
 /// Rank 0 writes what the run was for.
-void write_ending(RunEnding& ending, const Training& training, const RunState& state) {
-  const auto& result = ending.result;
-  write_samples(training, result.scored.samples, result.weights, ending.folder);
+void write_ending(RunResult& ending, const Training& training, const RunState& state) {
+  write_samples(training, ending.scored.samples, ending.weights, ending.folder);
   describe(ending, training, state);
 }
 
-RunEnding run_in(World& world, Job job, Hooks hooks) {
+RunResult run_in(World& world, Job job, Hooks hooks) {
   const auto began = Clock::now();
   agree_on_start(job, world);
   const NewRunFolder made(job, world, shared_folder(job, world));
@@ -217,8 +212,9 @@ RunEnding run_in(World& world, Job job, Hooks hooks) {
     hooks.local_checkpoints = local->root();
   }
   if (job.pause) hooks.pause_at = in_steps(*job.pause, training->length).value_or(0);
-  auto ending = ending_of(job, state, train(*training, state, hooks, observers), folder);
-  if (local && ending.result.signal == 0 && ending.result.reason != kPaused) local->remove();
+  auto ending = train(*training, state, hooks, observers);
+  judge(ending, job, state, folder);
+  if (local && ending.signal == 0 && ending.reason != kPaused) local->remove();
   if (!record) return ending;
   write_ending(ending, *training, state);
   ending.seconds = std::chrono::duration<double>(Clock::now() - began).count();
@@ -228,7 +224,7 @@ RunEnding run_in(World& world, Job job, Hooks hooks) {
 
 }  // namespace
 
-RunEnding run_rank(const Job& job, const Topology& topology, const Hooks& hooks,
+RunResult run_rank(const Job& job, const Topology& topology, const Hooks& hooks,
                    const AtEnd& at_end) {
   if (job.recipe.parallel.affinity == Affinity::cores) bind_rank(topology, job.placement);
   prepare_process(job.recipe, job.placement);

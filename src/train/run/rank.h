@@ -46,12 +46,12 @@ struct Job {
 };
 
 /// What rank 0 does with the end of a run.
-using AtEnd = std::function<void(const RunEnding&)>;
+using AtEnd = std::function<void(const RunResult&)>;
 
 /// Runs this rank to its end; rank 0 writes the run folder, run.json last, and calls `at_end`. The
 /// other ranks return after that: a launcher may kill all ranks at the first exit code. Errors are
 /// thrown.
-RunEnding run_rank(const Job& job, const Topology& topology, const Hooks& hooks,
+RunResult run_rank(const Job& job, const Topology& topology, const Hooks& hooks,
                    const AtEnd& at_end = {});
 
 }  // namespace ddptrain

@@ -77,12 +77,17 @@ Callbacks RecordedRun::writers() {
   return writers;
 }
 
-void RecordedRun::end(RunEnding& ending) const {
+void RecordedRun::end(RunResult& ending) const {
   if (best_) ending.best = best_->value();
   ending.earlier = earlier_of(file_);
-  end_run(folder_, file_,
-          {ending.result.reason, scores_of(ending), ending.evaluated, ending.best, ending.seconds,
-           exit_code(ending)});
+  auto file = file_;
+  file.result = ending.reason;
+  file.metrics = scores_of(ending);
+  file.evaluated = ending.evaluated;
+  file.best = ending.best;
+  file.seconds = ending.seconds;
+  file.exit_code = exit_code(ending);
+  end_run(folder_, std::move(file));
 }
 
 }  // namespace ddptrain

@@ -11,7 +11,7 @@
 namespace ddptrain {
 
 struct Job;
-struct RunEnding;
+struct RunResult;
 struct Training;
 struct World;
 
@@ -44,7 +44,7 @@ class RecordedRun {
   /// this.
   Callbacks writers();
   /// With the best evaluation so far and how long earlier starts took, and run.json with all of it.
-  void end(RunEnding& ending) const;
+  void end(RunResult& ending) const;
 
  private:
   const Training& training_;

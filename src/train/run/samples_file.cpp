@@ -74,12 +74,7 @@ void write_samples(const Training& t, const std::vector<SampleOutcome>& samples,
                    const ScoredWeights& weights, const std::string& folder) {
   if (samples.empty()) return;
   try {
-    SamplesFile file{weights.name,
-                     weights.step,
-                     t.data->size(Split::valid),
-                     t.data->facts().classes,
-                     samples,
-                     {}};
+    SamplesFile file{weights, t.data->size(Split::valid), t.data->facts().classes, samples, {}};
     for (const auto index : shown_indices(samples))
       file.shown[index] = shown_sample(*t.data, index);
     write_samples_json(file, folder);

@@ -47,9 +47,9 @@ SweepRecord record_in(const TemporaryFolder& folder, const std::string& written 
   return SweepRecord(sweep_folder(folder.path(), "name", written, "recipe: 1\n"));
 }
 
-std::vector<std::size_t> order(const std::vector<SweepRow>& rows) {
-  std::vector<std::size_t> trials;
-  for (const auto& row : rows) trials.push_back(row.trial);
+std::vector<std::int64_t> order(const std::vector<SweepTrialResult>& rows) {
+  std::vector<std::int64_t> trials;
+  for (const auto& row : rows) trials.push_back(row.number);
   return trials;
 }
 
@@ -59,9 +59,10 @@ TEST(SweepTable, HasTheBestFirstAndFailuresLast) {
   record.add(value(0, 0, 0.5, 9));
   record.add(failure(1, 5));
   record.add(value(2, 0, 0.7, 9));
-  EXPECT_EQ(order(sweep_rows(three(), record)), (std::vector<std::size_t>{2, 0, 1}));
-  EXPECT_EQ(order(sweep_rows(three(BestMode::min), record)), (std::vector<std::size_t>{0, 2, 1}));
-  EXPECT_EQ(sweep_rows(three(), record)[2].state, "failed");
+  EXPECT_EQ(order(sweep_trials(three(), record)), (std::vector<std::int64_t>{3, 1, 2}));
+  EXPECT_EQ(order(sweep_trials(three(BestMode::min), record)),
+            (std::vector<std::int64_t>{1, 3, 2}));
+  EXPECT_EQ(sweep_trials(three(), record)[2].state, "failed");
   const auto text = write_tables(three(), record);
   EXPECT_THAT(text, testing::HasSubstr("trial 2 failed: it, \"fell\"\n"));
   EXPECT_EQ(read_text(record.folder() + "/trials.txt"), text);
@@ -103,8 +104,8 @@ TEST(SweepTable, RanksByHowFarATrialCameUnderHalving) {
   record.add(value(1, 0, 0.9, 3, false));
   record.add(value(2, 0, 0.8, 3, false));
   record.add(value(2, 1, 0.6, 9));
-  const auto rows = sweep_rows(plan, record);
-  EXPECT_EQ(order(rows), (std::vector<std::size_t>{2, 1, 0}));
+  const auto rows = sweep_trials(plan, record);
+  EXPECT_EQ(order(rows), (std::vector<std::int64_t>{3, 2, 1}));
   EXPECT_EQ(rows[0].steps, 9);
   EXPECT_EQ(rows[0].state, "done");
   EXPECT_EQ(rows[1].state, "stopped");
@@ -124,10 +125,10 @@ TEST(SweepTable, AveragesSeeds) {
     record.add(run);
   }
   EXPECT_DOUBLE_EQ(*job_value(plan, record, {0, 0}), 0.8);
-  const auto row = sweep_rows(plan, record)[0];
+  const auto row = sweep_trials(plan, record)[0];
   EXPECT_DOUBLE_EQ(row.deviation, std::sqrt(0.07));
   EXPECT_EQ(row.steps, 27);
-  EXPECT_EQ(row.folders, (std::vector<std::string>{"001-1", "001-2", "001-3"}));
+  EXPECT_EQ(row.runs, (std::vector<std::string>{"001-1", "001-2", "001-3"}));
 }
 
 TEST(SweepRecord, GoesOnUntilItIsDone) {

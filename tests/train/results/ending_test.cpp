@@ -34,7 +34,7 @@ TEST(WatchedMetric, IsTheOneThatIsKeptElseTheFirstWithADirection) {
 class EndOfARun : public testing::Test {
  protected:
   void SetUp() override {
-    end_.result.reason = "done";
+    end_.reason = "done";
     end_.seconds = 63;
     end_.step = end_.total_steps = end_.evaluated = 40;
     end_.epoch = 4;
@@ -52,7 +52,7 @@ class EndOfARun : public testing::Test {
   }
 
   const TemporaryFolder folder_;
-  RunEnding end_;
+  RunResult end_;
   std::string run_;
 };
 
@@ -74,23 +74,23 @@ TEST_F(EndOfARun, ShowsOneColumnWhereTheLastIsTheBest) {
 }
 
 TEST_F(EndOfARun, ShowsTheTestSplitUnderTheWeightsThatItWasScoredWith) {
-  end_.result.test = Evaluation{{{"test/loss", 0.5}, {"test/accuracy", 0.625}}, {}, 0};
-  end_.result.weights = {"best weights", 20};
+  end_.test = Evaluation{{{"test/loss", 0.5}, {"test/accuracy", 0.625}}, {}, 0};
+  end_.weights = {"best weights", 20};
   auto lines = results(end_, 0);
   ASSERT_EQ(lines.size(), 7U);
   lines.erase(lines.begin(), lines.begin() + 4);
   EXPECT_THAT(lines, ElementsAre("               best weights (step 20)",
                                  "test/loss                         0.5",
                                  "test/accuracy                   0.625"));
-  end_.result.weights = {"last weights", 40};
+  end_.weights = {"last weights", 40};
   EXPECT_EQ(results(end_, 0).at(4), "               last weights (step 40)");
 }
 
 TEST_F(EndOfARun, SaysWhichWeightsAreItsResult) {
-  end_.result.weights = {"best weights", 20};
+  end_.weights = {"best weights", 20};
   EXPECT_EQ(results(end_, 0).at(3),
             "best by valid/accuracy (larger is better); result: best weights, step 20");
-  end_.result.reason = "interrupted";
+  end_.reason = "interrupted";
   EXPECT_EQ(results(end_, 0).at(3), "best by valid/accuracy (larger is better)");
 }
 
@@ -107,9 +107,9 @@ TEST_F(EndOfARun, CountsEarlierStartsToo) {
 }
 
 TEST_F(EndOfARun, CutsNoNumberAtAnyWidth) {
-  end_.result.weights = {"best weights", 20};
+  end_.weights = {"best weights", 20};
   end_.last[0].second = -1.0771234e-05;
-  end_.result.test = Evaluation{{{"test/loss", 107712.34}}, {}, 0};
+  end_.test = Evaluation{{{"test/loss", 107712.34}}, {}, 0};
   const auto wide = join(results(end_, 0), "\n");
   for (std::size_t columns = 20; columns <= 120; ++columns)
     for (const auto& line : results(end_, columns)) {
@@ -150,7 +150,7 @@ TEST_F(EndOfARun, SaysWhereTheBestWeightsWereNotKept) {
 }
 
 TEST_F(EndOfARun, ThatWasInterruptedNamesTheCommandToResume) {
-  end_.result.reason = "interrupted";
+  end_.reason = "interrupted";
   end_.step = 25;
   end_.epoch = 2.5;
   EXPECT_EQ(headline(end_), "interrupted after 1 min 3 s at step 25 of 40, epoch 2.5");
@@ -158,7 +158,7 @@ TEST_F(EndOfARun, ThatWasInterruptedNamesTheCommandToResume) {
 }
 
 TEST_F(EndOfARun, ThatStoppedEarlySaysWhy) {
-  end_.result.reason = "stopped: early_stopping: no better for 3 evaluations";
+  end_.reason = "stopped: early_stopping: no better for 3 evaluations";
   end_.step = 30;
   EXPECT_EQ(headline(end_),
             "stopped after 1 min 3 s at step 30 of 40, epoch 4: early_stopping: no better for 3 "
