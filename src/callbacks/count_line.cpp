@@ -18,7 +18,7 @@ void CountLine::show(std::int64_t done, std::int64_t all) {
   const double rate = now > 0 ? static_cast<double>(done) / now : 0;
   std::vector<StatusField> fields{{fmt::format("{} {}/{}", what_, done, all), 0}};
   if (rate > 0) {
-    fields.push_back({format_fixed(rate, 1) + " " + unit_ + "/s", 2});
+    fields.push_back({fmt::format("{} {}/s", format_fixed(rate, 1), unit_), 2});
     fields.push_back({"left " + format_seconds(static_cast<double>(all - done) / rate), 1});
   }
   log::status(fields);

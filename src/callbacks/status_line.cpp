@@ -121,8 +121,8 @@ class StatusLine final : public Callback {
                   {"lr " + short_number(run.lr), Importance::learning_rate},
                   {format_fixed(run.samples_per_second, 1) + " samples/s", Importance::rate}};
     if (run.memory.total > 0)
-      fields.push_back({"memory " + format_bytes(run.memory.peak_reserved) + " of " +
-                            format_bytes(run.memory.total),
+      fields.push_back({fmt::format("memory {} of {}", format_bytes(run.memory.peak_reserved),
+                                    format_bytes(run.memory.total)),
                         Importance::memory});
     const auto left = run.seconds_left ? run.seconds_left : pace_.left(run.total_steps - run.step);
     if (left && *left > 0)

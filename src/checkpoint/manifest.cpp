@@ -13,7 +13,7 @@ const std::string no_digest(64, '0');
 constexpr std::string_view digest_key = "\"manifest_sha256\": \"";
 
 [[noreturn]] void refuse(const std::string& file, const std::string& what) {
-  throw Error(Exit::data, "'" + file + "' " + what);
+  throw Error(Exit::data, fmt::format("'{}' {}", file, what));
 }
 
 // The manifest's own digest is that of its text with zeros in the digest's place.
@@ -34,7 +34,7 @@ bool is_plain_name(const std::string& name) {
 /// A number such as 7e40 would not fit.
 std::int64_t whole_number(const Json& value, const std::string& key, const std::string& file) {
   if (!value.is_number_integer() || value.get<std::int64_t>() < 0)
-    refuse(file, "has a " + key + " that is not a whole number: " + json_text(value));
+    refuse(file, fmt::format("has a {} that is not a whole number: {}", key, json_text(value)));
   return value.get<std::int64_t>();
 }
 
@@ -82,7 +82,7 @@ ManifestFile parse_file(const std::string& name, const Json& entry,
     listed.ranges = parse_ranges(name, entry["ranges"], rank_bytes, file);
     const auto end = listed.ranges.empty() ? FileRange() : listed.ranges.back();
     if (end.first + end.count != listed.written.size)
-      refuse(file, "has ranges of '" + name + "' that are not all of it");
+      refuse(file, fmt::format("has ranges of '{}' that are not all of it", name));
   }
   listed.in_blocks = entry.contains(header_key);
   listed.written.sha256 = entry.at(listed.in_blocks ? header_key : "sha256");

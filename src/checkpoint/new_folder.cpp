@@ -1,6 +1,7 @@
 #include "checkpoint/new_folder.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -41,7 +42,7 @@ NewFolder::~NewFolder() {
 }
 
 void NewFolder::fail(const std::string& what, const std::string& path) {
-  throw Error(Exit::data, "cannot " + what + " '" + path + "': " + std::strerror(errno));
+  throw Error(Exit::data, fmt::format("cannot {} '{}': {}", what, path, std::strerror(errno)));
 }
 
 bool NewFolder::exchange_with(const std::string& place) {
@@ -71,7 +72,7 @@ void remove_leftovers(const std::string& root) {
 namespace {
 
 std::error_code hide_and_remove(const std::string& root, const std::string& name) {
-  const auto hidden = root + "/" + temporary_prefix + "old-" + name;
+  const auto hidden = fmt::format("{}/{}old-{}", root, temporary_prefix, name);
   std::error_code code;
   fs::rename(root + "/" + name, hidden, code);
   if (!code) fs::remove_all(hidden, code);

@@ -114,7 +114,7 @@ void require_same(const NameTable& table, const std::string& architecture) {
   if (why.empty()) return;
   const auto theirs =
       name_of(table.library) + "'s " +
-      (architecture.empty() ? "network of these weights" : "'" + architecture + "'");
+      (architecture.empty() ? "network of these weights" : fmt::format("'{}'", architecture));
   throw Error(Exit::data, Option{"model.weights"}, theirs + " is not this network: " + why);
 }
 
@@ -225,10 +225,11 @@ std::vector<NamedTensor> published_as(Library library, const std::vector<NamedTe
   const auto table = std::find_if(tables.begin(), tables.end(),
                                   [&](const auto& one) { return one.library == library; });
   if (table == tables.end() || !model.borrowed_names().empty())
-    throw Error(Exit::recipe,
-                "--names: " + name_of(library) + " has no such network" +
-                    (model.borrowed_names().empty() ? "" : ", only that of its body") +
-                    "; without --names the weights have their own names");
+    throw Error(
+        Exit::recipe,
+        fmt::format(
+            "--names: {} has no such network{}; without --names the weights have their own names",
+            name_of(library), model.borrowed_names().empty() ? "" : ", only that of its body"));
   std::vector<NamedTensor> all;
   for (const auto& [ours, tensor] : weights) {
     if (is_computed(*table, ours)) continue;

@@ -30,18 +30,19 @@ std::vector<std::string> names_missing_in(const ByName& there,
 
 std::string misfit(const at::Tensor& saved, const NamedTensor& live) {
   if (saved.sizes() != live.tensor.sizes())
-    return "'" + live.name + "' has shape " + shape_text(saved) + " there and " +
-           shape_text(live.tensor) + " here";
+    return fmt::format("'{}' has shape {} there and {} here", live.name, shape_text(saved),
+                       shape_text(live.tensor));
   if (saved.is_floating_point() != live.tensor.is_floating_point())
-    return "'" + live.name + "' is " + c10::toString(saved.scalar_type()) + " there and " +
-           c10::toString(live.tensor.scalar_type()) + " here";
+    return fmt::format("'{}' is {} there and {} here", live.name,
+                       c10::toString(saved.scalar_type()),
+                       c10::toString(live.tensor.scalar_type()));
   return "";
 }
 
 // One name here, the likeliest there.
 std::string absence(const std::string& name, const std::vector<std::string>& candidates) {
   const auto like = nearest(name, candidates);
-  return "'" + name + "' is not there" + (like.empty() ? "" : ", '" + like + "' is");
+  return fmt::format("'{}' is not there{}", name, like.empty() ? "" : ", '" + like + "' is");
 }
 
 std::vector<std::string> problems(const std::vector<NamedTensor>& saved,
@@ -57,7 +58,7 @@ std::vector<std::string> problems(const std::vector<NamedTensor>& saved,
       found.push_back(std::move(why));
     }
   }
-  for (const auto& name : unused) found.push_back("'" + name + "' is there and not here");
+  for (const auto& name : unused) found.push_back(fmt::format("'{}' is there and not here", name));
   return found;
 }
 

@@ -34,10 +34,10 @@ class Refusal {
  public:
   explicit Refusal(const std::string& file) : file_(file) {}
   [[noreturn]] void header(const std::string& what) const {
-    throw Error(Exit::data, "'" + file_ + "' is no sound safetensors file: " + what);
+    throw Error(Exit::data, fmt::format("'{}' is no sound safetensors file: {}", file_, what));
   }
   [[noreturn]] void tensor(const std::string& name, const std::string& what) const {
-    header("tensor '" + shown(name, 200) + "' " + what);
+    header(fmt::format("tensor '{}' {}", shown(name, 200), what));
   }
 
  private:
@@ -69,7 +69,7 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
       name_ = key;
     } else {
       if (!metadata_ && key != "dtype" && key != "shape" && key != "data_offsets")
-        refuse_.tensor(name_, "has the unknown key '" + shown(key, 200) + "'");
+        refuse_.tensor(name_, fmt::format("has the unknown key '{}'", shown(key, 200)));
       if (!keys_.insert(key).second) twice(key);
       key_ = key;
     }
@@ -83,7 +83,7 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
   bool end_array() override { return level_ = 2, true; }
   bool string(string_t& text) override {
     if (level_ == 2 && metadata_) return header_.metadata[key_] = text, true;
-    if (level_ != 2 || key_ != "dtype") return value("\"" + text + "\"");
+    if (level_ != 2 || key_ != "dtype") return value(fmt::format("\"{}\"", text));
     entry_.dtype = dtype_of(text);
     return has_dtype_ = true;
   }
@@ -109,10 +109,10 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
     if (level_ <= 1) refuse_.tensor(name_, "is not described by an object");
     if (metadata_) refuse_.header("'" + shown(key_, 200) + "' in its '__metadata__' is not text");
     if (level_ == 2) refuse_.tensor(name_, "has no " + key_);
-    refuse_.tensor(name_, "has " + shown(text, 200) + " in its " + key_);
+    refuse_.tensor(name_, fmt::format("has {} in its {}", shown(text, 200), key_));
   }
   [[noreturn]] void twice(const std::string& key) const {
-    refuse_.header("'" + shown(key, 200) + "' comes twice in its header");
+    refuse_.header(fmt::format("'{}' comes twice in its header", shown(key, 200)));
   }
 
   void begin_entry() {
@@ -125,7 +125,7 @@ class HeaderReader final : public nlohmann::json_sax<Json> {
   ScalarType dtype_of(const std::string& written) const {
     for (const auto& [text, dtype] : dtypes)
       if (written == text) return dtype;
-    refuse_.tensor(name_, "has the unknown dtype \"" + shown(written, 200) + "\"");
+    refuse_.tensor(name_, fmt::format("has the unknown dtype \"{}\"", shown(written, 200)));
   }
   TensorEntry finished();
 
@@ -181,7 +181,7 @@ void check_cover(const std::vector<TensorEntry>& entries, std::int64_t data_size
     at = entry->end;
   }
   if (at != data_size)
-    refuse.header("it has " + plural(data_size - at, "byte") + " behind its last tensor");
+    refuse.header(fmt::format("it has {} behind its last tensor", plural(data_size - at, "byte")));
 }
 
 }  // namespace

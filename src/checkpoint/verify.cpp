@@ -26,13 +26,13 @@ namespace fs = std::filesystem;
 constexpr const char* kDamaged = "is damaged: its checksums are not those of MANIFEST.json";
 
 [[noreturn]] void refuse_file(const std::string& file, const std::string& what) {
-  throw Error(Exit::data, "'" + file + "' " + what);
+  throw Error(Exit::data, fmt::format("'{}' {}", file, what));
 }
 
 std::string list_of_tensors(std::vector<std::string> names) {
-  for (auto& name : names) name = "'" + name + "'";
+  for (auto& name : names) name = fmt::format("'{}'", name);
   if (names.size() > 3) names.resize(3), names.emplace_back("...");
-  return " (tensor " + join(names, ", ") + ")";
+  return fmt::format(" (tensor {})", join(names, ", "));
 }
 
 const std::string* checksums_in(const ManifestFile& listed, const std::string& name) {
@@ -86,7 +86,7 @@ class Findings {
 
 std::string holder_of(const TensorImage& file, std::uint64_t first, std::uint64_t bytes) {
   const auto names = file.holders(first, bytes);
-  return names.empty() ? "'" + file.path() + "'" : one_of(names);
+  return names.empty() ? fmt::format("'{}'", file.path()) : one_of(names);
 }
 
 /// A file's blocks one after another, of which a verifier looks at some.
@@ -130,8 +130,8 @@ void verify_beginning(const TensorImage& file, std::uint64_t bytes, const Manife
   file.read(text.data(), text.size(), 0);
   if (sha256(text) == listed.written.sha256) return;
   const bool whole = bytes == file.size();
-  throw Error(Exit::data, holder_of(file, 0, bytes) + " " + kDamaged +
-                              (whole ? " ('" + listed.name + "')" : " (in its header)"));
+  throw Error(Exit::data, fmt::format("{} {}{}", holder_of(file, 0, bytes), kDamaged,
+                                      whole ? " ('" + listed.name + "')" : " (in its header)"));
 }
 
 /// Where the header ends, when it is the one that the manifest knows.
@@ -168,7 +168,7 @@ void check_place(const std::string& folder, const Manifest& manifest) {
 void check_files(const std::string& folder, const Manifest& manifest) {
   const auto require = [&](const std::string& name, auto&& is_it) {
     if (std::ranges::none_of(manifest.files, is_it))
-      refuse_file(folder + "/MANIFEST.json", "does not list '" + name + "'");
+      refuse_file(folder + "/MANIFEST.json", fmt::format("does not list '{}'", name));
   };
   const auto named = [](const std::string& name) {
     return [name](const ManifestFile& file) { return file.name == name; };

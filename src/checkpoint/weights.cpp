@@ -55,7 +55,7 @@ std::string weights_file(const std::string& path) {
   std::vector<std::string> notes;
   const auto newest = newest_checkpoint(root, notes);
   for (const auto& note : notes) log::warning(note);
-  if (!newest) throw Error(Exit::data, "no complete checkpoint in '" + root + "'");
+  if (!newest) throw Error(Exit::data, fmt::format("no complete checkpoint in '{}'", root));
   return weights_file(*newest);
 }
 
@@ -78,7 +78,7 @@ SavedNames names_in_header(const std::map<std::string, std::string>& header) {
 }
 
 [[noreturn]] void refuse_index(const std::string& index, const std::string& why) {
-  throw Error(Exit::data, "'" + index + "' " + why);
+  throw Error(Exit::data, fmt::format("'{}' {}", index, why));
 }
 
 /// The names of tensors by the file that has them, next to the index.
@@ -90,7 +90,7 @@ std::map<std::string, std::set<std::string>> names_by_file(const std::string& in
   for (const auto& [name, file] : json["weight_map"].items()) {
     const auto text = file.is_string() ? file.get<std::string>() : "";
     if (!text.ends_with(".safetensors") || text.find('/') != std::string::npos)
-      refuse_index(index, "has no .safetensors file next to it for '" + name + "'");
+      refuse_index(index, fmt::format("has no .safetensors file next to it for '{}'", name));
     files[text].insert(name);
   }
   return files;
@@ -104,14 +104,14 @@ std::vector<NamedTensor> read_sharded(const std::string& index) {
     for (auto& named : content.tensors)
       if (names.erase(named.name) > 0) all.push_back(std::move(named));
     if (!names.empty())
-      refuse_index(index, "has '" + *names.begin() + "' in '" + file + "', which lacks it");
+      refuse_index(index, fmt::format("has '{}' in '{}', which lacks it", *names.begin(), file));
   }
   return all;
 }
 
 [[noreturn]] void refuse(const std::string& source, const std::string& first,
                          const std::string& why) {
-  throw Error(Exit::data, "'" + source + "' cannot be averaged with '" + first + "': " + why);
+  throw Error(Exit::data, fmt::format("'{}' cannot be averaged with '{}': {}", source, first, why));
 }
 
 using TensorIndex = std::unordered_map<std::string_view, const at::Tensor*>;
@@ -125,12 +125,12 @@ TensorIndex index_tensors(const std::vector<NamedTensor>& model) {
 const at::Tensor& find(const TensorIndex& model, const NamedTensor& wanted,
                        const std::string& source, const std::string& first) {
   const auto found = model.find(wanted.name);
-  if (found == model.end()) refuse(source, first, "it has no '" + wanted.name + "'");
+  if (found == model.end()) refuse(source, first, fmt::format("it has no '{}'", wanted.name));
   const auto& tensor = *found->second;
   if (tensor.sizes() != wanted.tensor.sizes())
     refuse(source, first,
-           "'" + wanted.name + "' is " + shape_text(tensor) + " there and " +
-               shape_text(wanted.tensor) + " here");
+           fmt::format("'{}' is {} there and {} here", wanted.name, shape_text(tensor),
+                       shape_text(wanted.tensor)));
   return tensor;
 }
 
@@ -211,22 +211,22 @@ WeightsFit fit_weights(const std::vector<NamedTensor>& saved, const std::vector<
     if (found == there.end()) {
       if (!is_in_parts(name, absent) && !may_be_missing(name) &&
           !name.ends_with("num_batches_tracked"))
-        fit.missing.push_back("'" + name + "'");
+        fit.missing.push_back(fmt::format("'{}'", name));
       continue;
     }
     if (found->second.sizes() == tensor.sizes()) {
       fit.values.push_back({name, found->second});
       fit.taken.push_back(name);
     } else if (is_in_parts(name, last_layers)) {
-      fit.replaced.push_back("'" + name + "'");
+      fit.replaced.push_back(fmt::format("'{}'", name));
     } else {
-      fit.reshaped.push_back("'" + name + "' (" + shape_text(found->second) + " there, " +
-                             shape_text(tensor) + " here)");
+      fit.reshaped.push_back(fmt::format("'{}' ({} there, {} here)", name,
+                                         shape_text(found->second), shape_text(tensor)));
     }
     there.erase(found);
   }
   for (const auto& named : saved)
-    if (there.contains(named.name)) fit.unexpected.push_back("'" + named.name + "'");
+    if (there.contains(named.name)) fit.unexpected.push_back(fmt::format("'{}'", named.name));
   return fit;
 }
 

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -28,9 +30,10 @@ const Flag* find_flag(const Verb& verb, std::string_view name) {
   std::vector<std::string> known;
   for (const auto& flag : all_flags(verb)) known.emplace_back(flag.name);
   const auto near = nearest(name, known);
-  throw Error(Exit::recipe,
-              "'" + std::string(verb.name) + "' has no flag '" + name + "'" +
-                  did_you_mean(near, "; see 'ddptrain " + std::string(verb.name) + " --help'"));
+  throw Error(
+      Exit::recipe,
+      fmt::format("'{}' has no flag '{}'{}", verb.name, name,
+                  did_you_mean(near, fmt::format("; see 'ddptrain {} --help'", verb.name))));
 }
 
 bool is_flag(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
@@ -40,16 +43,16 @@ void check_count(const Verb& verb, const std::vector<std::string>& words) {
       words.size() < verb.min_words || split_words(words).files.size() < verb.min_files;
   if (!few && words.size() <= verb.max_words) return;
   const auto call = "ddptrain " + std::string(verb.name);
-  throw Error(Exit::recipe, "usage: " + call + (verb.usage.empty() ? "" : " ") +
-                                std::string(verb.usage) + "; see '" + call + " --help'");
+  throw Error(Exit::recipe, fmt::format("usage: {}{}{}; see '{} --help'", call,
+                                        verb.usage.empty() ? "" : " ", verb.usage, call));
 }
 
 /// `start`: "--format: ".
 void check_word(const std::string& start, const std::string& word,
                 const std::vector<std::string>& words) {
   if (words.empty() || std::find(words.begin(), words.end(), word) != words.end()) return;
-  throw Error(Exit::recipe, start + "'" + word + "' is not one of " + join(words, ", ") +
-                                did_you_mean(nearest(word, words)));
+  throw Error(Exit::recipe, fmt::format("{}'{}' is not one of {}{}", start, word, join(words, ", "),
+                                        did_you_mean(nearest(word, words))));
 }
 
 void check_words(const Verb& verb, const Arguments& arguments) {
@@ -109,11 +112,11 @@ Arguments read_arguments(const Verb& verb, const std::vector<std::string>& given
     if (!flag) refuse_flag(verb, name);
     std::string value;
     if (flag->value.empty() && equals != std::string::npos)
-      throw Error(Exit::recipe, "'" + name + "' takes no value");
+      throw Error(Exit::recipe, fmt::format("'{}' takes no value", name));
     if (!flag->value.empty()) {
       if (equals == std::string::npos && i + 1 == given.size())
         throw Error(Exit::recipe,
-                    "'" + name + "' needs a value: " + name + " " + std::string(flag->value));
+                    fmt::format("'{}' needs a value: {} {}", name, name, flag->value));
       value = equals != std::string::npos ? given[i].substr(equals + 1) : given[++i];
     }
     arguments.flags[name] = value;
@@ -135,12 +138,11 @@ RecipeWords split_words(const std::vector<std::string>& words) {
 }
 
 std::string help_text(const Verb& verb) {
-  std::string text = "ddptrain " + std::string(verb.name) + " " + std::string(verb.usage) +
-                     "\n\n  " + std::string(verb.summary) + "\n\n";
+  std::string text = fmt::format("ddptrain {} {}\n\n  {}\n\n", verb.name, verb.usage, verb.summary);
   const auto line = [&](const Flag& flag) {
     auto name = std::string(flag.name) + (flag.value.empty() ? "" : " " + std::string(flag.value));
     name.resize(std::max<std::size_t>(name.size() + 2, 24), ' ');
-    text += "  " + name + std::string(flag.doc) + "\n";
+    text += fmt::format("  {}{}\n", name, flag.doc);
   };
   for (const auto& flag : all_flags(verb)) line(flag);
   return text;

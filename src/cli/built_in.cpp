@@ -1,5 +1,7 @@
 #include "cli/built_in.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -84,7 +86,7 @@ Node merged(const BuiltIn& built_in) {
     for (const auto& base : bases) {
       const auto name = (fs::path(built_in.file).parent_path() / base.text).lexically_normal();
       const auto* file = find_file(name.string());
-      DDP_CHECK(file != nullptr, "no built-in recipe '" + name.string() + "'");
+      DDP_CHECK(file != nullptr, fmt::format("no built-in recipe '{}'", name.string()));
       merge(tree, merged(*file));
     }
   }
@@ -139,8 +141,8 @@ std::string starter(const std::string& name) {
   const auto* file = find_file(name + std::string(kSuffix));
   if (!file || is_base(*file)) {
     const auto near = nearest(name, built_in_names());
-    throw Error(Exit::recipe, "no built-in recipe is called '" + name + "'" +
-                                  did_you_mean(near, "; see 'ddptrain list recipes'"));
+    throw Error(Exit::recipe, fmt::format("no built-in recipe is called '{}'{}", name,
+                                          did_you_mean(near, "; see 'ddptrain list recipes'")));
   }
   const auto text = from_root(std::string(file->text), file->file);
   if (!read_yaml(text, name).tree.find("extends")) {  // as it was written

@@ -1,4 +1,6 @@
 // `diff A B [key=value...]`: what differs between two recipes after layering.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -81,7 +83,7 @@ class Comparison {
       return lists(path, *a, *b);
     const bool only_default = !(a && is_written(*a)) && !(b && is_written(*b));
     if (full_ || !only_default)
-      lines.push_back(path + ": " + side(a, {}) + " -> " + side(b, overrides_));
+      lines.push_back(fmt::format("{}: {} -> {}", path, side(a, {}), side(b, overrides_)));
   }
 
   std::vector<std::string> lines;
@@ -102,23 +104,23 @@ class Comparison {
     std::vector<std::string> order_before, order_after;
     for (const auto& item : before) {
       const auto* match = find_match(after, item);
-      values(path + "[" + item.name + "]", item.node, match ? match->node : nullptr);
+      values(fmt::format("{}[{}]", path, item.name), item.node, match ? match->node : nullptr);
       if (match) order_before.push_back(item.name);
     }
     for (const auto& item : after) {
       const auto* match = find_match(before, item);
-      if (!match) values(path + "[" + item.name + "]", nullptr, item.node);
+      if (!match) values(fmt::format("{}[{}]", path, item.name), nullptr, item.node);
       if (match) order_after.push_back(match->name);
     }
     if (order_before != order_after)
-      lines.push_back(path + ": order " + join(order_before, ", ") + " -> " +
-                      join(order_after, ", "));
+      lines.push_back(fmt::format("{}: order {} -> {}", path, join(order_before, ", "),
+                                  join(order_after, ", ")));
   }
 
   std::string side(const Node* value, const std::vector<std::string>& overrides) const {
     if (!value) return "none";
     const auto shown = full_ || !is_written(*value) ? *value : written_part(*value);
-    return to_flow(shown) + " (" + origin_of(value->place, overrides) + ")";
+    return fmt::format("{} ({})", to_flow(shown), origin_of(value->place, overrides));
   }
 
   bool full_;

@@ -240,7 +240,7 @@ std::vector<ForecastRow> rows_of(const ForecastRun& run, RowOf row_of_batch) {
 }
 
 std::string with_notes(std::string text, const std::vector<std::string>& notes) {
-  for (const auto& note : notes) text += "note: " + note + "\n";
+  for (const auto& note : notes) text += fmt::format("note: {}\n", note);
   return text;
 }
 
@@ -252,11 +252,12 @@ std::string forecast_text(const ForecastRun& run, const KnownMachine& machine,
   const auto rows = rows_of(run, row);
   auto notes = notes_of(run, rows);
   add_notes_of_machine(notes, rows, machine);
-  return with_notes(fmt::format("forecast for {} ({}), {}, from operations and published rates\n\n",
-                                machine.name, machine.title, arithmetic_of(run.recipe)) +
-                        table_text(run, rows, columns) + "\n" + limit_sentence(rates(run, row)) +
-                        "\n" + checkpoint_text(run) + "\n",
-                    notes);
+  return with_notes(
+      fmt::format("forecast for {} ({}), {}, from operations and published rates\n\n{}\n{}\n{}\n",
+                  machine.name, machine.title, arithmetic_of(run.recipe),
+                  table_text(run, rows, columns), limit_sentence(rates(run, row)),
+                  checkpoint_text(run)),
+      notes);
 }
 
 std::string forecast_text(const ForecastRun& run, const std::vector<MeasuredStep>& measured,
@@ -268,10 +269,9 @@ std::string forecast_text(const ForecastRun& run, const std::vector<MeasuredStep
   const auto& most = measured.back();
   return with_notes(
       fmt::format("forecast for CPU ranks of this machine with {}, from steps measured on 1 and {} "
-                  "of them\n\n",
-                  plural(most.cores, "core"), most.devices) +
-          table_text(run, rows, columns) + "\n" + limit_sentence(rates(run, row)) + "\n" +
-          checkpoint_text(run) + "\n",
+                  "of them\n\n{}\n{}\n{}\n",
+                  plural(most.cores, "core"), most.devices, table_text(run, rows, columns),
+                  limit_sentence(rates(run, row)), checkpoint_text(run)),
       notes);
 }
 

@@ -208,7 +208,7 @@ bool distributed_type(ForeignReader& reader, const Node& node) {
 
 bool gpu_ids(ForeignReader& reader, const Node& node) {
   if (lower_text(node) == "all") return true;
-  return reader.set("parallel.devices", "[" + node.text + "]");
+  return reader.set("parallel.devices", fmt::format("[{}]", node.text));
 }
 
 ForeignConfig from_accelerate(const Node& tree) {
@@ -263,7 +263,7 @@ bool deepspeed_optimizer(ForeignReader& reader, const Node& node) {
     std::vector<std::string> items;
     for (const auto& item : value->items) items.push_back(item.text);
     reader.set(std::string("optimizer.") + key,
-               value->is_list() ? "[" + join(items, ", ") + "]" : value->text);
+               value->is_list() ? fmt::format("[{}]", join(items, ", ")) : value->text);
   }
   return true;
 }

@@ -41,7 +41,7 @@ void line(const std::string& what, const std::string& text) {
 std::int64_t whole_number(const std::string& flag, const std::string& text) {
   const auto number = parse_integer(trim(text));
   if (!number || *number < 1)
-    throw Error(Exit::recipe, flag + ": '" + text + "' is not a whole number above 0");
+    throw Error(Exit::recipe, fmt::format("{}: '{}' is not a whole number above 0", flag, text));
   return *number;
 }
 
@@ -119,8 +119,8 @@ class Plan {
       return;
     }
     size_ = program_.data_size(recipe_);
-    line("data", grouped(size_.training) + " training samples an epoch, " + grouped(size_.valid) +
-                     " held out");
+    line("data", fmt::format("{} training samples an epoch, {} held out", grouped(size_.training),
+                             grouped(size_.valid)));
     print_tokens();
     print_splits();
     print_cache();
@@ -148,7 +148,7 @@ class Plan {
                      grouped(tokens.read / size_.training), share(tokens.learned, tokens.read),
                      tokens.places == tokens.read
                          ? ""
-                         : ", blocks are " + share(tokens.read, tokens.places) + " full"));
+                         : fmt::format(", blocks are {} full", share(tokens.read, tokens.places))));
   }
 
   /// Operations of a forward pass; of a language model's sample, those of a token too.
@@ -156,11 +156,9 @@ class Plan {
     const auto flops = static_cast<double>(facts.flops);
     auto text = count_of(flops, "FLOP") + " forward, a sample";
     if (size_.tokens && size_.tokens->places > 0)
-      text += ", " +
-              count_of(flops * static_cast<double>(size_.training) /
-                           static_cast<double>(size_.tokens->places),
-                       "FLOP") +
-              " a token";
+      text += fmt::format(", {} a token", count_of(flops * static_cast<double>(size_.training) /
+                                                       static_cast<double>(size_.tokens->places),
+                                                   "FLOP"));
     return text + "; some three times that with backward";
   }
 
@@ -195,13 +193,13 @@ class Plan {
                            stage.duration.unit == Duration::Unit::samples;
       const auto steps = counted ? in_steps(stage.duration, length) : std::nullopt;
       if (!steps)
-        return line("steps", "for " + to_text(stage.duration) + "; how many depends on " +
-                                 (counted ? "the machine" : "the number of samples"));
+        return line("steps", fmt::format("for {}; how many depends on {}", to_text(stage.duration),
+                                         counted ? "the machine" : "the number of samples"));
       stages.push_back(grouped(*steps));
       length.total += *steps;
     }
     auto text = grouped(length.total) + " (" + grouped(length.total * batch.global) + " samples)";
-    if (epoch) text += ", " + grouped(*epoch) + " an epoch";
+    if (epoch) text += fmt::format(", {} an epoch", grouped(*epoch));
     if (stages.size() > 1) text += "; stages of " + join(stages, ", ");
     line("steps", text);
     if (first) length_ = length;
@@ -248,10 +246,11 @@ class Plan {
   void print_model() {
     if (!builds_model()) return line("model", "not built: its data were not looked at");
     const auto& facts = facts_.emplace(program_.model_facts(recipe_, batch_));
-    line("model", recipe_.model.type() + ", " + grouped(facts.parameters) + " parameters, " +
-                      (facts.training == facts.parameters ? "all" : grouped(facts.training)) +
-                      " train" +
-                      (length_.total > 0 && stages_of(recipe_).size() > 1 ? " at first" : ""));
+    line("model",
+         fmt::format("{}, {} parameters, {} train{}", recipe_.model.type(),
+                     grouped(facts.parameters),
+                     facts.training == facts.parameters ? "all" : grouped(facts.training),
+                     length_.total > 0 && stages_of(recipe_).size() > 1 ? " at first" : ""));
     std::vector<std::vector<std::string>> blocks{{"  block", "parameters"}};
     for (const auto& block : facts.blocks)
       blocks.push_back({"  " + shown(block.name), grouped(block.parameters)});
@@ -273,7 +272,7 @@ class Plan {
 
   void print_memory(const ModelFacts& facts) const {
     const auto part = [](const char* name, std::int64_t bytes) {
-      return bytes > 0 ? std::string(", ") + name + " " + format_bytes(bytes) : "";
+      return bytes > 0 ? fmt::format(", {} {}", name, format_bytes(bytes)) : "";
     };
     const bool shares = has_shards(recipe_.parallel.mode) && batch_.devices > 1;
     line("memory",

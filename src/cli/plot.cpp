@@ -1,5 +1,7 @@
 #include "cli/plot.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -55,7 +57,7 @@ std::string plot(const Plot& points) {
   }
   if (x.high < x.low) return {};
   const auto rows = draw(points, x, y);
-  std::string text = "    " + points.y_name + "\n";
+  std::string text = fmt::format("    {}\n", points.y_name);
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const bool top = row == 0, bottom = row + 1 == rows.size();
     text += (top      ? label(y.high)
@@ -63,11 +65,12 @@ std::string plot(const Plot& points) {
                       : std::string(10, ' ')) +
             " |" + rows[row].substr(0, rows[row].find_last_not_of(' ') + 1) + "\n";
   }
-  text += std::string(11, ' ') + "+" + std::string(kColumns, '-') + "\n";
+  text += fmt::format("{}+{}\n", std::string(11, ' '), std::string(kColumns, '-'));
   const auto left = points.log_x ? label(std::exp(x.low)) : label(x.low, 7),
              right = points.log_x ? label(std::exp(x.high)) : label(x.high, 7);
-  return text + left + "   " + points.x_name +
-         std::string(kColumns - 4 - points.x_name.size() - right.size() + 3, ' ') + right + "\n";
+  return fmt::format("{}{}   {}{}{}\n", text, left, points.x_name,
+                     std::string(kColumns - 4 - points.x_name.size() - right.size() + 3, ' '),
+                     right);
 }
 
 }  // namespace ddptrain

@@ -34,17 +34,17 @@ std::string event_text(const Event& event, const std::vector<std::string>& overr
   const auto& place = event.place;
   auto where = origin_of(place, overrides);
   if (place.file != "command line" && place.column > 0) where += fmt::format(":{}", place.column);
-  return "  " + where + ": " +
-         (event.kind == Event::Kind::set ? to_flow(event.value) : event.reason) + "\n";
+  return fmt::format("  {}: {}\n", where,
+                     event.kind == Event::Kind::set ? to_flow(event.value) : event.reason);
 }
 
 std::string option_text(const Shape& option, bool is_set) {
   auto text = is_set ? default_text(option) : "the default; no layer sets it";
   if (text == "required") text = "no default: required";
   if (text.starts_with("default ")) text.insert(7, ":");
-  if (!text.empty()) text = "  " + text + "\n";
-  return text + "  " + option.key + " is " + type_text(option) +
-         (option.doc.empty() ? "" : ": " + option.doc) + "\n";
+  if (!text.empty()) text = fmt::format("  {}\n", text);
+  return fmt::format("{}  {} is {}{}\n", text, option.key, type_text(option),
+                     option.doc.empty() ? "" : ": " + option.doc);
 }
 
 /// Each layer that set the key or took it away, strongest first, then the default and what the
@@ -57,7 +57,7 @@ std::string why_text(const Loaded& loaded, const RecipeWords& words, const std::
   const auto events = history_of(*address, words.files, words.overrides);
   const auto* now = find_at(tree, *address);
   if (!now && events.empty()) refuse(key, tree);
-  auto text = key + ": " + (now ? to_flow(*now) : "not in this recipe") + "\n";
+  auto text = fmt::format("{}: {}\n", key, now ? to_flow(*now) : "not in this recipe");
   for (auto event = events.rbegin(); event != events.rend(); ++event)
     text += event_text(*event, words.overrides);
   const auto* option = find_option(*address, tree, catalogs);

@@ -87,9 +87,9 @@ std::vector<std::string> recipe_files(const std::vector<std::string>& words) {
     std::vector<std::string> others;
     const auto below = recipes_below(word, others);
     if (below.empty())
-      throw Error(Exit::recipe, "'" + word +
-                                    "' holds no recipe, no .yaml file with the key 'recipe'" +
-                                    (others.empty() ? "" : " or 'extends': " + some_names(others)));
+      throw Error(Exit::recipe,
+                  fmt::format("'{}' holds no recipe, no .yaml file with the key 'recipe'{}", word,
+                              others.empty() ? "" : " or 'extends': " + some_names(others)));
     if (!others.empty())
       log::info(word + ": left out, without 'recipe' or 'extends': " + some_names(others));
     files.insert(files.end(), below.begin(), below.end());
@@ -164,7 +164,7 @@ int validate(const Arguments& arguments) {
   const auto level = static_cast<Level>(arguments.chosen(kLevel));
   if (level > Level::rules && !arguments.program->check_level)
     return arguments.program->in_engine(
-        arguments, "'validate --level " + std::string(arguments.value(kLevel.name)) + "'");
+        arguments, fmt::format("'validate --level {}'", arguments.value(kLevel.name)));
   const auto format = format_of(arguments);
   words.files = recipe_files(words.files);
   Problems all;

@@ -1,6 +1,8 @@
 // `weights list [MODEL]`, `weights get MODEL [NAME]` and `weights check`: published weights.
 #include "weights/weights.h"
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "base/json.h"
 #include "base/output/print.h"
@@ -72,16 +74,16 @@ int on_files(const Arguments& arguments) {
   const auto& program = *arguments.program;
   return program.weights_files
              ? program.weights_files(arguments)
-             : program.in_engine(arguments, "'weights " + arguments.words[0] + "'");
+             : program.in_engine(arguments, fmt::format("'weights {}'", arguments.words[0]));
 }
 
 int weights_action(const Arguments& arguments) {
   const auto& action = arguments.words[0];
   if (action == "list") return list_weights(arguments);
   if (action == "get" || action == "check") return on_files(arguments);
-  throw Error(Exit::recipe, "'weights' has no action '" + action + "'" +
-                                did_you_mean(nearest(action, {"list", "get", "check"}),
-                                             "; there are list, get, check"));
+  throw Error(Exit::recipe, fmt::format("'weights' has no action '{}'{}", action,
+                                        did_you_mean(nearest(action, {"list", "get", "check"}),
+                                                     "; there are list, get, check")));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "config/constraint.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -97,7 +99,7 @@ class Look {
     for (const auto& condition : constraint.of) {
       const auto found = option_value(map, record, condition.key);
       DDP_CHECK(found.shape || condition.key.ends_with(']'),
-                "a constraint names '" + condition.key + "', which is no option");
+                fmt::format("a constraint names '{}', which is no option", condition.key));
       found_.push_back(found);
     }
   }
@@ -146,8 +148,8 @@ class Look {
   }
 
   std::string shown(std::size_t i) const {
-    return "'" + short_key(constraint_.of[i].key, record_) + ": " + to_flow(*found_[i].value) +
-           "'" + (found_[i].written ? "" : " (the default)");
+    return fmt::format("'{}: {}'{}", short_key(constraint_.of[i].key, record_),
+                       to_flow(*found_[i].value), found_[i].written ? "" : " (the default)");
   }
 
   /// Of an exactly_one what is written replaces what is there by default, which fields() of the
@@ -156,7 +158,7 @@ class Look {
     const bool replaces = constraint_.kind == Kind::exactly_one && any_written();
     std::vector<std::string> set, all;
     for (std::size_t i = 0; i < found_.size(); ++i) {
-      const auto quoted = "'" + constraint_.of[i].key + "'";
+      const auto quoted = fmt::format("'{}'", constraint_.of[i].key);
       all.push_back(quoted);
       if (!is_set(*found_[i].value) || (replaces && !found_[i].written)) continue;
       set.push_back(quoted + (found_[i].written ? "" : " (by default)"));
@@ -176,9 +178,9 @@ class Look {
     if (list.items.empty() && !is_set(found_[0].shape->initial)) return {};
     const auto has = [&](std::size_t i) {
       const auto count = static_cast<std::int64_t>(found_[i].value->items.size());
-      return "'" + constraint_.of[i].key + "' has " + plural(count, "item");
+      return fmt::format("'{}' has {}", constraint_.of[i].key, plural(count, "item"));
     };
-    return has(0) + ", and " + has(1) + (found_[1].written ? "" : " by default");
+    return fmt::format("{}, and {}{}", has(0), has(1), found_[1].written ? "" : " by default");
   }
 
   std::optional<std::string> of_numbers() const {
@@ -219,30 +221,30 @@ std::string condition_text(const Condition& condition, const Shape& record) {
   const auto key = "'" + name;
   switch (condition.test) {
     case Test::set:
-      if (name != condition.key) return "one value as " + key + "'";
+      if (name != condition.key) return fmt::format("one value as {}'", key);
       return key + (on ? ": true'" : "'");
     case Test::unset:
-      return "no " + key + "'";
+      return fmt::format("no {}'", key);
     case Test::is:
-      return key + ": " + condition.value + "'";
+      return fmt::format("{}: {}'", key, condition.value);
     case Test::is_not:
       return key + "' other than " + condition.value;
     case Test::multiple_of:
       break;
   }
-  return condition.value == "2" ? "an even " + key + "'"
-                                : "a multiple of " + condition.value + " as " + key + "'";
+  return condition.value == "2" ? fmt::format("an even {}'", key)
+                                : fmt::format("a multiple of {} as {}'", condition.value, key);
 }
 
 std::string always_text(const Condition& condition, const Shape& record) {
-  if (condition.test == Test::unset) return "'" + condition.key + "' has no effect here";
+  if (condition.test == Test::unset) return fmt::format("'{}' has no effect here", condition.key);
   return "it takes " + condition_text(condition, record);
 }
 
 std::string needs_text(const Constraint& constraint, const Shape& record) {
   const auto when = condition_text(constraint.of[0], record);
   const auto& then = constraint.of[1];
-  if (then.test == Test::unset) return when + " excludes '" + then.key + "'";
+  if (then.test == Test::unset) return fmt::format("{} excludes '{}'", when, then.key);
   return when + " needs " + condition_text(then, record);
 }
 
@@ -250,7 +252,7 @@ std::string needs_text(const Constraint& constraint, const Shape& record) {
 std::vector<std::string> quoted_keys(const Constraint& constraint, const Shape& record) {
   std::vector<std::string> keys;
   for (const auto& condition : constraint.of)
-    keys.push_back("'" + short_key(condition.key, record) + "'");
+    keys.push_back(fmt::format("'{}'", short_key(condition.key, record)));
   return keys;
 }
 
@@ -345,7 +347,7 @@ std::string sentence(const Constraint& constraint, const Shape& record) {
     case Kind::always:
       return always_text(constraint.of[0], record);
     case Kind::exactly_one:
-      return "one of " + join(keys, ", ") + " is given";
+      return fmt::format("one of {} is given", join(keys, ", "));
     case Kind::not_both:
       return both(" and ") + " exclude each other";
     case Kind::divides:

@@ -110,7 +110,7 @@ std::string a_component(const std::string& kind) {
 
 std::string type_text(const Shape& shape) {
   auto text = plain_type(shape);
-  if (!shape.unit.empty()) text += " (" + shape.unit + ")";
+  if (!shape.unit.empty()) text += fmt::format(" ({})", shape.unit);
   text += range_text(shape) + items_text(shape);
   if (shape.nullable) text += ", or null";
   for (const auto& word : words_in_place(shape)) text += ", or " + word;
@@ -137,13 +137,13 @@ std::vector<std::string> constraint_texts(const Shape& record) {
 std::string option_markdown(const Shape& shape, const std::string& initial) {
   auto text = shape.doc + "\n\n" + type_text(shape);
   if (shape.required) text += "; required";
-  if (!initial.empty()) text += "; default `" + initial + "`";
-  if (!shape.example.empty()) text += "; for example `" + shape.example + "`";
+  if (!initial.empty()) text += fmt::format("; default `{}`", initial);
+  if (!shape.example.empty()) text += fmt::format("; for example `{}`", shape.example);
   return text;
 }
 
 std::string component_link(const std::string& kind, const EntryBase& entry) {
-  return "`ddptrain describe " + kind + " " + entry.name + "`";
+  return fmt::format("`ddptrain describe {} {}`", kind, entry.name);
 }
 
 }  // namespace ddptrain

@@ -64,14 +64,14 @@ std::string excerpt(const Problem& problem, Sources& sources) {
   if (number.size() < 5) number.insert(0, 5 - number.size(), ' ');
   const auto room = static_cast<int>(count_characters(line)) - place.column + 1;
   const int width = std::clamp(place.width, 1, std::max(room, 1));
-  return number + " | " + line + "\n" + std::string(number.size(), ' ') + " | " +
-         std::string(static_cast<std::size_t>(place.column - 1), ' ') + "^" +
-         std::string(static_cast<std::size_t>(width - 1), '~') + "\n";
+  return fmt::format("{} | {}\n{} | {}^{}\n", number, line, std::string(number.size(), ' '),
+                     std::string(static_cast<std::size_t>(place.column - 1), ' '),
+                     std::string(static_cast<std::size_t>(width - 1), '~'));
 }
 
 std::string finding(const Problem& problem, Sources& sources) {
-  return before_message(problem.place) + to_text(problem.severity) + "[" + problem.rule +
-         "]: " + shown(full_message(problem)) + "\n" + excerpt(problem, sources);
+  return fmt::format("{}{}[{}]: {}\n{}", before_message(problem.place), to_text(problem.severity),
+                     problem.rule, shown(full_message(problem)), excerpt(problem, sources));
 }
 
 std::string chain(const Problem& problem) {

@@ -75,7 +75,7 @@ class Renaming {
     }
     problems_.push_back(
         {Severity::error, "renamed-key", member->place, path,
-         "'" + option.was + "' is now '" + option.key + "', which is given too; remove one"});
+         fmt::format("'{}' is now '{}', which is given too; remove one", option.was, option.key)});
     node.members.erase(member);
   }
 
@@ -106,8 +106,8 @@ std::vector<Renamed> rename_keys(Node& tree, const Shape& shape, const Catalogs&
 
 Problem renamed_warning(const Renamed& renamed) {
   Problem problem{Severity::warning, "renamed-key", renamed.place, renamed.path,
-                  "'" + renamed.was + "' is now '" + renamed.now +
-                      "'; 'ddptrain migrate FILE --write' writes that"};
+                  fmt::format("'{}' is now '{}'; 'ddptrain migrate FILE --write' writes that",
+                              renamed.was, renamed.now)};
   problem.suggestion = renamed.now;
   return problem;
 }
@@ -120,7 +120,7 @@ std::string rename_in_text(std::string text, std::vector<Renamed> renamed) {
     auto at = offset_of(text, key.place);
     if (text[at] == '"' || text[at] == '\'') ++at;
     DDP_CHECK(text.compare(at, key.was.size(), key.was) == 0,
-              "the key '" + key.was + "' is not where it was read");
+              fmt::format("the key '{}' is not where it was read", key.was));
     text.replace(at, key.was.size(), key.now);
   }
   return text;

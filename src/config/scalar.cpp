@@ -58,12 +58,12 @@ std::string number_hint(std::string_view text) {
     return fmt::format("write {} (decimal)", std::stoll(digits, nullptr, 16));
   }
   if (plain.find('_') != std::string::npos && is_number_text(without(plain, '_')))
-    return "write " + without(plain, '_') + " (no '_' between digits)";
+    return fmt::format("write {} (no '_' between digits)", without(plain, '_'));
   if (plain.find(',') != std::string::npos && is_number_text(without(plain, ',')))
     return "write it without ','";
   const auto first = plain.find_first_not_of('0');
   if (plain.starts_with('0') && first != std::string::npos && is_number_text(plain.substr(first)))
-    return "write " + plain.substr(first) + " (no leading zeros)";
+    return fmt::format("write {} (no leading zeros)", plain.substr(first));
   if (plain.ends_with(".inf") || plain == ".nan" || plain == "inf" || plain == "nan")
     return "numbers are finite";
   return {};
@@ -78,12 +78,12 @@ std::string boolean_hint(std::string_view text) {
 }
 
 std::string refuse(const Node& node, const std::string& wanted, const std::string& hint) {
-  return describe(node) + " is not " + wanted + (hint.empty() ? "" : "; " + hint);
+  return fmt::format("{} is not {}{}", describe(node), wanted, hint.empty() ? "" : "; " + hint);
 }
 
 std::string quotes_hint(const Node& node) {
   const bool number = node.is_scalar() && node.quoted && is_number_text(node.text);
-  return number ? "write " + node.text + " without quotes" : "";
+  return number ? fmt::format("write {} without quotes", node.text) : "";
 }
 
 }  // namespace
@@ -146,7 +146,7 @@ std::optional<std::int64_t> read_integer(const Node& node, std::string& why) {
 std::optional<std::string> read_text(const Node& node, std::string& why) {
   if (node.is_scalar() && scalar_kind(node) == ScalarKind::text) return node.text;
   if (node.is_scalar())
-    why = "'" + node.text + "' is not text; write \"" + node.text + "\" with quotes";
+    why = fmt::format("'{}' is not text; write \"{}\" with quotes", node.text, node.text);
   else
     why = refuse(node, "text", "");
   return {};

@@ -93,8 +93,8 @@ const std::vector<std::string>& duration_words() {
 }
 
 std::string unknown_unit(const std::string& unit, const std::vector<std::string>& words) {
-  return "'" + unit + "' is not a unit" +
-         did_you_mean(nearest(unit, words), "; one of " + join(words, ", "));
+  return fmt::format("'{}' is not a unit{}", unit,
+                     did_you_mean(nearest(unit, words), "; one of " + join(words, ", ")));
 }
 
 bool refuse(std::string& why, std::string message) {
@@ -183,9 +183,9 @@ bool parse(const Node& node, Duration& value, std::string& why) {
   const auto& [number, unit] = amounts.front();
   const auto plain = format_number(number);
   if (unit.empty())
-    return refuse(why,
-                  "'" + node.text + "' has no unit; write '" + plain +
-                      (number == 1 ? " epoch' or '1 step'" : " epochs' or '" + plain + " steps'"));
+    return refuse(why, fmt::format("'{}' has no unit; write '{}{}", node.text, plain,
+                                   number == 1 ? " epoch' or '1 step'"
+                                               : fmt::format(" epochs' or '{} steps'", plain)));
   const auto known = unit_of(unit);
   if (!known) return refuse(why, unknown_unit(unit, duration_words()));
   const double scale = *known == Unit::seconds ? *seconds_of(unit) : 1;
@@ -202,7 +202,7 @@ bool parse(const Node& node, Size& value, std::string& why, std::string_view bar
   const auto plain = format_number(number);
   if (unit.empty())
     return refuse(
-        why, "'" + node.text + "' has no unit; write '" + plain + " MiB' or '" + plain + " B'");
+        why, fmt::format("'{}' has no unit; write '{} MiB' or '{} B'", node.text, plain, plain));
   const auto bytes = bytes_of(unit);
   if (bytes == 0) return refuse(why, unknown_unit(unit, words));
   const double total = number * bytes;
@@ -221,8 +221,8 @@ bool parse(const Node& node, Share& value, std::string& why) {
   if (!unit.empty() && unit != "%") return refuse(why, describe(node) + form);
   if (unit.empty() && node.quoted) return refuse(why, describe(node) + form);
   if (unit.empty() && number > 1)
-    return refuse(why, "'" + node.text + "' is above 1; write '" + format_number(number) +
-                           " %' or a number in 0 .. 1");
+    return refuse(why, fmt::format("'{}' is above 1; write '{} %' or a number in 0 .. 1", node.text,
+                                   format_number(number)));
   const double share = unit.empty() ? number : number / 100;
   if (share < 0 || share > 1) return refuse(why, "a share is between 0 % and 100 %");
   value.value = share;

@@ -220,7 +220,7 @@ std::vector<World> make_thread_worlds(int size, int shard_group) {
 
 void agree(World& world, const std::string& what, const std::string& value) {
   if (all_equal(*world.control, value)) return;
-  std::string message = "the ranks do not agree on " + what + ": ";
+  std::string message = fmt::format("the ranks do not agree on {}: ", what);
   const char* separator = "";
   for (const auto& [text, ranks] : versions_of(*world.control, value)) {
     message += fmt::format("{}rank {} has '{}{}'", separator, rank_list(ranks), text.substr(0, 80),

@@ -1,6 +1,7 @@
 #include "export/dynamic_sizes.h"
 
 #include <ATen/ops/equal.h>
+#include <fmt/format.h>
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/passes/constant_pooling.h>
 
@@ -39,10 +40,10 @@ Nodes nodes_of(jit::Graph& graph) {
 
 [[noreturn]] void refuse(const jit::Node* node, const std::string& why) {
   const auto scope = node->scopeName();
-  throw Error(Exit::recipe, "the graph of this model cannot be exported for any batch: '" +
-                                std::string(node->kind().toQualString()) + "'" +
-                                (scope.empty() ? "" : " in '" + scope + "'") + " " + why +
-                                "; '--batch N' writes it for batches of N");
+  throw Error(Exit::recipe, fmt::format("the graph of this model cannot be exported for any batch: "
+                                        "'{}'{} {}; '--batch N' writes it for batches of N",
+                                        node->kind().toQualString(),
+                                        scope.empty() ? "" : fmt::format(" in '{}'", scope), why));
 }
 
 /// The constant of a node; nothing of another node.

@@ -1,5 +1,7 @@
 #include "forecast/limit.h"
 
+#include <fmt/format.h>
+
 #include "base/text.h"
 
 namespace ddptrain {
@@ -14,10 +16,10 @@ std::optional<std::int64_t> useful_devices(const std::vector<DeviceRate>& rates)
 std::string limit_sentence(const std::vector<DeviceRate>& rates) {
   const auto gain = format_fixed(100 * (kWorthDoubling - 1), 0) + " %";
   if (const auto devices = useful_devices(rates))
-    return "beyond " + plural(*devices, "device") + ", doubling them gives less than " + gain +
-           " more samples a second";
-  return "up to " + plural(rates.back().devices, "device") + ", each doubling gives at least " +
-         gain + " more samples a second";
+    return fmt::format("beyond {}, doubling them gives less than {} more samples a second",
+                       plural(*devices, "device"), gain);
+  return fmt::format("up to {}, each doubling gives at least {} more samples a second",
+                     plural(rates.back().devices, "device"), gain);
 }
 
 }  // namespace ddptrain

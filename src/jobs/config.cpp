@@ -41,7 +41,7 @@ struct MachineSections {
 
 /// An empty answer keeps `usual`.
 std::string asked(const std::string& question, const std::string& usual) {
-  log::info(question + " [" + usual + "]");
+  log::info(fmt::format("{} [{}]", question, usual));
   std::string answer;
   std::getline(std::cin, answer);
   return answer.empty() ? usual : answer;
@@ -57,7 +57,7 @@ MachineUse asked_use(MachineUse use) {
 
 std::string data_comment() {
   const char* folder = std::getenv("DDPTRAIN_DATA");
-  if (folder) return std::string("# Recipes look for data in DDPTRAIN_DATA, here ") + folder + "\n";
+  if (folder) return fmt::format("# Recipes look for data in DDPTRAIN_DATA, here {}\n", folder);
   return "# Recipes look for data in the folder that DDPTRAIN_DATA names: export "
          "DDPTRAIN_DATA=/data\n";
 }
@@ -72,13 +72,13 @@ std::string output_section(const std::string& folder) {
 }
 
 std::string text_of(const MachineUse& use, const std::string& file) {
-  return "# Where and how: " + use.machine +
-         ". Written by 'ddptrain config'; for any recipe:\n#   " + "ddptrain run RECIPE.yaml " +
-         file + "\n" + data_comment() +
-         "recipe: 1\n"
-         "parallel: {mode: " +
-         use.mode + ", device: " + use.device + ", devices: " + use.devices + "}\n" +
-         output_section(use.output);
+  return fmt::format(
+      "# Where and how: {}. Written by 'ddptrain config'; for any recipe:\n"
+      "#   ddptrain run RECIPE.yaml {}\n"
+      "{}recipe: 1\n"
+      "parallel: {{mode: {}, device: {}, devices: {}}}\n{}",
+      use.machine, file, data_comment(), use.mode, use.device, use.devices,
+      output_section(use.output));
 }
 
 /// Answers may be anything.
@@ -103,8 +103,10 @@ int config(const Arguments& arguments) {
   require_sections(text, file);
   if (file == "-") return print_lines(text), 0;
   write_atomically(file, text);
-  print_lines("wrote " + file + ": " + use.machine + "\n\n  ddptrain run RECIPE.yaml " +
-              shell_word(file) + "\n");
+  print_lines(
+      fmt::format("wrote {}: {}\n\n"
+                  "  ddptrain run RECIPE.yaml {}\n",
+                  file, use.machine, shell_word(file)));
   return 0;
 }
 

@@ -70,21 +70,21 @@ std::string way_held_out(const Node& tree) {
     const auto* value = valid->find(way);
     if (!value || value->is_null() || (value->is_list() && value->items.empty())) continue;
     if (std::string(way) == "folder") return value->text;
-    return "{" + std::string(way) + ": " + (value->is_list() ? "[...]" : value->text) + "}";
+    return fmt::format("{{{}: {}}}", way, value->is_list() ? "[...]" : value->text);
   }
   return {};
 }
 
 std::string split_text(const EvalJob& job, const Training& t) {
   if (job.split == kTestSplit) return "the test split";
-  if (job.scored == Scored::valid && job.split != "valid") return "'" + job.split + "'";
+  if (job.scored == Scored::valid && job.split != "valid") return fmt::format("'{}'", job.split);
   if (job.scored == Scored::train) return "the training split";
   if (job.scored == Scored::all) return "the training and validation splits";
   if (job.held_out.empty()) return "the validation split";
   const bool cut = job.held_out.starts_with('{');
   const auto all = t.data->size(Split::train) + t.data->size(Split::valid);
-  return "the validation split (data.valid: " + job.held_out + ")" +
-         (cut ? fmt::format("; '--split all' scores all {}", all) : "");
+  return fmt::format("the validation split (data.valid: {}){}", job.held_out,
+                     cut ? fmt::format("; '--split all' scores all {}", all) : "");
 }
 
 /// What was scored, so that no score is taken for that of other samples.
@@ -205,8 +205,8 @@ Scored choose_split(const std::string& split, SavedRun& run) {
     run.tree.set("data", section.data.node());
   }
   if (!found)
-    throw Error(Exit::recipe, "--split: '" + split + "' is not " + one_of(known) +
-                                  did_you_mean(nearest_names(split, known)));
+    throw Error(Exit::recipe, fmt::format("--split: '{}' is not {}{}", split, one_of(known),
+                                          did_you_mean(nearest_names(split, known))));
   drop_splits(run.recipe);
   return scored;
 }

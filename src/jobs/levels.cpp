@@ -85,8 +85,8 @@ class LevelChecker {
     const auto trained = trained_text(*split, section, data, recipe.data);
     if (!trained.empty()) warn(section.path, trained);
     const auto read = read_samples(*split, Split::valid, section.path);
-    report(section.path + ": " + plural(split->size(Split::valid), "sample") + "; " +
-           plural(read, "sample") + " read");
+    report(fmt::format("{}: {}; {} read", section.path, plural(split->size(Split::valid), "sample"),
+                       plural(read, "sample")));
   }
 
   /// What the model starts from is there.
@@ -167,8 +167,8 @@ class LevelChecker {
     const auto& classes = data.facts().classes;
     for (std::size_t i = 0; i < classes.size() && !first.contains(-1); ++i)
       if (!first.contains(static_cast<std::int64_t>(i)))
-        warn(section, "class '" + classes[i] + "' has no " +
-                          (split == Split::train ? "training" : "held-out") + " sample");
+        warn(section, fmt::format("class '{}' has no {} sample", classes[i],
+                                  split == Split::train ? "training" : "held-out"));
     if (first.contains(-1) && size > 0) first = {{0, 0}, {1, size / 2}, {2, size - 1}};
     for (const auto& [label, index] : first) {
       auto batch = data.allocate_length(split, 1, data.length(split, index));

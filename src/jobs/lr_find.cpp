@@ -29,8 +29,7 @@ double number(const Arguments& arguments, std::string_view flag, double otherwis
   if (!arguments.has(flag)) return otherwise;
   const auto value = parse_number(arguments.value(flag));
   if (!value)
-    throw Error(Exit::recipe,
-                std::string(flag) + ": '" + arguments.value(flag) + "' is not a number");
+    throw Error(Exit::recipe, fmt::format("{}: '{}' is not a number", flag, arguments.value(flag)));
   return *value;
 }
 
@@ -41,7 +40,7 @@ LrFindOptions options_of(const Arguments& arguments) {
   const auto steps = number(arguments, "--steps", static_cast<double>(options.steps));
   if (steps != std::floor(steps) || steps > 1e9)
     throw Error(Exit::recipe,
-                "--steps: '" + arguments.value("--steps") + "' is not a number of steps");
+                fmt::format("--steps: '{}' is not a number of steps", arguments.value("--steps")));
   options.steps = static_cast<std::int64_t>(steps);
   options.stop = !arguments.has("--no-stop");
   return options;

@@ -1,5 +1,7 @@
 #include "jobs/model_config.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "base/error.h"
@@ -17,7 +19,7 @@ namespace fs = std::filesystem;
 
 Json read_config(const std::string& file) {
   auto json = json_or_null(read_text(file));
-  if (!json.is_object()) throw Error(Exit::data, "'" + file + "' is no JSON object");
+  if (!json.is_object()) throw Error(Exit::data, fmt::format("'{}' is no JSON object", file));
   return json;
 }
 
@@ -26,8 +28,9 @@ void require_type(const Json& config, const std::string& type, const std::string
   const auto there = found != config.end() && found->is_string() ? found->get<std::string>() : "";
   if (there == type) return;
   throw Error(Exit::data, Option{"model.weights"},
-              "'" + file + "' has the model_type '" + there + "', and the recipe has '" + type +
-                  "'; write the folder of another model, or its type");
+              fmt::format("'{}' has the model_type '{}', and the recipe has '{}'; write the folder "
+                          "of another model, or its type",
+                          file, there, type));
 }
 
 /// What a config.json calls an option.
@@ -54,8 +57,8 @@ void settle_option(Node& node, const Shape& option, const Json& value, const std
   }
   if (agree(here, text_of(value))) return;
   throw Error(Exit::recipe, Option{"model." + option.key},
-              "'" + here + "' is not what '" + file + "' says: '" + text_of(value) + "'" +
-                  (option.automatic ? "; write 'auto'" : ""),
+              fmt::format("'{}' is not what '{}' says: '{}'{}", here, file, text_of(value),
+                          option.automatic ? "; write 'auto'" : ""),
               written ? written->place : Place{});
 }
 

@@ -16,8 +16,8 @@ int number_of(const Arguments& arguments, const Flag& flag, int least) {
   const auto text = arguments.value(flag.name);
   const auto number = parse_integer(text);
   if (!number || *number < least || *number > kMostNodes)
-    throw Error(Exit::recipe, std::string(flag.name) + ": '" + text +
-                                  "' is not a whole number from " + std::to_string(least));
+    throw Error(Exit::recipe,
+                fmt::format("{}: '{}' is not a whole number from {}", flag.name, text, least));
   return static_cast<int>(*number);
 }
 

@@ -1,5 +1,7 @@
 #include "jobs/published.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "base/error.h"
@@ -24,7 +26,7 @@ std::string size_text(const PublishedWeights& weights) {
 }
 
 std::string get_command(const PublishedWeights& weights) {
-  return "ddptrain weights get " + std::string(weights.model) + " " + std::string(weights.name);
+  return fmt::format("ddptrain weights get {} {}", weights.model, weights.name);
 }
 
 /// That of the recipe, else what is published of weights by name.
@@ -33,14 +35,14 @@ void check_digest(const WeightsSpec& spec, const PublishedWeights* named, const 
   if (known.empty()) return;
   const auto digest = digest_file(DigestKind::sha256, path);
   if (is_digest(digest, known)) return;
-  const auto found = "sha256 of '" + path + "' is " + digest;
+  const auto found = fmt::format("sha256 of '{}' is {}", path, digest);
   if (spec.sha256)
     throw Error(Exit::data, Option{"model.weights.sha256"},
                 found + ", and the recipe says " + known);
   throw Error(Exit::data, Option{"model.weights"},
-              found + ", and that of " + text_of(*named) + " begins with " + known +
-                  "; remove the file, and '" + get_command(*named) +
-                  "' fetches it; or write the digest that you trust as model.weights.sha256");
+              fmt::format("{}, and that of {} begins with {}; remove the file, and '{}' fetches "
+                          "it; or write the digest that you trust as model.weights.sha256",
+                          found, text_of(*named), known, get_command(*named)));
 }
 
 /// The file of published weights, fetched where that is allowed.
@@ -51,10 +53,10 @@ std::string settled_file(const PublishedWeights& weights, const WeightsSpec& spe
     if (!spec.fetch || fetching == Fetching::never)
       throw Error(
           Exit::data, Option{"model.weights"},
-          text_of(weights) + " is '" + file_name(weights) + "', which is not in '" +
-              weights_folder() + "'; '" + get_command(weights) + "' fetches it" +
-              size_text(weights) +
-              (spec.fetch ? "" : ", and so does a run with 'fetch: true' next to the name"));
+          fmt::format("{} is '{}', which is not in '{}'; '{}' fetches it{}{}", text_of(weights),
+                      file_name(weights), weights_folder(), get_command(weights),
+                      size_text(weights),
+                      spec.fetch ? "" : ", and so does a run with 'fetch: true' next to the name"));
     provide_weights(weights, spec.sha256.value_or(""));
   }
   return path;
@@ -69,10 +71,10 @@ std::string folder_of(const std::string& path) {
 bool provide_weights(const PublishedWeights& weights, const std::string& sha256,
                      const std::optional<std::string>& file) {
   if (sha256.empty() && weights.sha256.empty())
-    throw Error(Exit::recipe, "no digest of " + text_of(weights) + " is published; look at " +
-                                  weights.url + " and give the one that you trust: '" +
-                                  get_command(weights) +
-                                  " --sha256 DIGEST', or 'sha256' under model.weights");
+    throw Error(Exit::recipe,
+                fmt::format("no digest of {} is published; look at {} and give the one that you "
+                            "trust: '{} --sha256 DIGEST', or 'sha256' under model.weights",
+                            text_of(weights), weights.url, get_command(weights)));
   const auto path = weights_path(weights);
   if (!fs::exists(path) && !is_writable(weights_folder()))
     throw Error(Exit::data, "weights cannot be written to '" + weights_folder() +
@@ -84,7 +86,7 @@ bool provide_weights(const PublishedWeights& weights, const std::string& sha256,
     const auto why = error.message();  // or a wrong digest, or a full disk
     if (file || !(why.starts_with("cannot fetch") || why.starts_with("cannot run"))) throw;
     throw Error(Exit::data,
-                why + "; fetch it where there is a network and put it to '" + path + "'");
+                fmt::format("{}; fetch it where there is a network and put it to '{}'", why, path));
   }
 }
 
@@ -97,7 +99,7 @@ void settle_weights(Choice<Model>& model, Fetching fetching) {
   const auto path = is_name ? settled_file(*named, *spec, fetching) : spec->file;
   if (fs::is_regular_file(path)) check_digest(*spec, is_name ? named : nullptr, path);
   if (!is_name) return settle_model_config(model, folder_of(path));
-  log::info("weights: " + text_of(*named) + " is " + path);
+  log::info(fmt::format("weights: {} is {}", text_of(*named), path));
   auto& written = *node.find("weights");
   if (written.is_map()) {
     written.set("file", Node::quoted_text(path, written.place));

@@ -97,7 +97,7 @@ std::string make_numbered_texts(const std::string& folder) {
   for (int row = 0; row < kRows; ++row) {
     auto text = sentence(row, row % 2 == 0);
     text.pop_back();  // the line break
-    csv += csv_cell(text) + "," + target_of(row % 2 == 0 ? 10 + row : row, true) + "\n";
+    csv += fmt::format("{},{}\n", csv_cell(text), target_of(row % 2 == 0 ? 10 + row : row, true));
   }
   make_folders(folder);
   write_atomically(folder + "/texts.csv", csv);
@@ -273,7 +273,7 @@ Node made_data(const Node& own, const Recipe& recipe, const std::string& folder)
   if (entry.has("users_and_items")) return table(as_table(own), folder, true);
   if (entry.has("gives_tables")) return table(own, folder, is_regression(recipe));
   if (entry.has("gives_texts")) return texts(own, recipe, folder);
-  throw Error(Exit::recipe, Option{"data"}, "no data can be made for '" + entry.name + "'",
+  throw Error(Exit::recipe, Option{"data"}, fmt::format("no data can be made for '{}'", entry.name),
               own.place);
 }
 

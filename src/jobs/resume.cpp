@@ -39,8 +39,8 @@ bool is_complete(const SavedRun& run, const std::string& folder, int rank) {
   const auto why = completion(run.recipe, state);
   if (why.empty()) return false;
   if (rank != 0) return true;
-  log::info("this run is complete (" + why + "); to train on: ddptrain resume " + folder + " '" +
-            extension(run.recipe, state) + "'");
+  log::info(fmt::format("this run is complete ({}); to train on: ddptrain resume {} '{}'", why,
+                        folder, extension(run.recipe, state)));
   return true;
 }
 
@@ -75,9 +75,8 @@ std::string make_branch(const Job& job, const SavedRun& run) {
   const auto folder = make_run_folder(job.recipe.output.dir, job.start);
   copy_checkpoints(run, folder);
   copy_history(run, folder);
-  log::info("run folder " + typed_path(folder) + ": a new run from " +
-            job.start.origin->checkpoint + " of " + run.folder +
-            ", which keeps its later checkpoints");
+  log::info(fmt::format("run folder {}: a new run from {} of {}, which keeps its later checkpoints",
+                        typed_path(folder), job.start.origin->checkpoint, run.folder));
   return folder;
 }
 
@@ -100,9 +99,10 @@ int start_branch(Job& job, const SavedRun& run, const Topology& outer, log::Leve
 /// --from-scratch is for a run that has nothing left to continue from.
 void require_nothing_left(const SavedRun& run) {
   if (!run.checkpoint.empty())
-    throw Error(Exit::recipe, "--from-scratch: this run can continue from '" + run.checkpoint +
-                                  "'; 'ddptrain run " + run.folder + "/" + kRecipeYaml +
-                                  "' starts another one from the first step");
+    throw Error(Exit::recipe,
+                fmt::format("--from-scratch: this run can continue from '{}'; 'ddptrain run {}/{}' "
+                            "starts another one from the first step",
+                            run.checkpoint, run.folder, kRecipeYaml));
 }
 
 void log_where(const Job& job, bool from_scratch) {

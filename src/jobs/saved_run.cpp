@@ -1,5 +1,7 @@
 #include "jobs/saved_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -24,7 +26,7 @@ namespace fs = std::filesystem;
 
 std::string choose_checkpoint(const std::string& root, const std::string& which) {
   const auto path = fs::path(root) / which;
-  if (!fs::exists(path)) throw Error(Exit::data, "no checkpoint '" + path.string() + "'");
+  if (!fs::exists(path)) throw Error(Exit::data, fmt::format("no checkpoint '{}'", path.string()));
   return which == "best" ? fs::canonical(path).string() : path.string();
 }
 
@@ -37,8 +39,8 @@ std::string intact_weights(const NewestCheckpoint& newest) {
     if (!fs::exists(file)) continue;
     const bool damaged =
         std::any_of(newest.damages.begin(), newest.damages.end(), [&](const std::string& damage) {
-          return damage.find("'" + file + "'") != std::string::npos ||
-                 damage.find("'" + *folder + "/MANIFEST.json'") != std::string::npos;
+          return damage.find(fmt::format("'{}'", file)) != std::string::npos ||
+                 damage.find(fmt::format("'{}/MANIFEST.json'", *folder)) != std::string::npos;
         });
     if (!damaged) return file;
   }
@@ -47,12 +49,12 @@ std::string intact_weights(const NewestCheckpoint& newest) {
 
 /// What can be done where all are damaged, or gone.
 std::string refusal_of(const NewestCheckpoint& newest) {
-  return (newest.damages.empty() ? "the checkpoints of '" + newest.run + "' are gone"
-                                 : "no checkpoint of '" + newest.run + "' is intact") +
-         "; nothing was changed. 'ddptrain resume " + newest.run +
-         " --from-scratch' sets them aside and trains from the first step; 'ddptrain run " +
-         newest.run + "/" + kRecipeYaml + " model.weights=" + intact_weights(newest) +
-         "' starts another run from weights";
+  return fmt::format(
+      "{}; nothing was changed. 'ddptrain resume {} --from-scratch' sets them aside and trains "
+      "from the first step; 'ddptrain run {}/{} model.weights={}' starts another run from weights",
+      newest.damages.empty() ? fmt::format("the checkpoints of '{}' are gone", newest.run)
+                             : fmt::format("no checkpoint of '{}' is intact", newest.run),
+      newest.run, newest.run, kRecipeYaml, intact_weights(newest));
 }
 
 bool lacks_all(const NewestCheckpoint& newest) {

@@ -39,7 +39,7 @@ std::string log_of_node(const std::string& folder) {
   std::string name = host;
   for (auto& letter : name)
     if (!std::isalnum(static_cast<unsigned char>(letter)) && letter != '-') letter = '_';
-  return folder + "/log." + name + ".txt";
+  return fmt::format("{}/log.{}.txt", folder, name);
 }
 
 bool is_on_several_nodes(const Topology& topology) { return topology.local_world < topology.world; }
@@ -66,9 +66,9 @@ std::string node_in_words(const Topology& topology) {
 void announce_node(const std::string& folder, const std::string& file, const Topology& topology) {
   if (topology.rank == 0 || topology.local_rank > 0 || !is_on_several_nodes(topology)) return;
   log::announce(node_in_words(topology) +
-                (file.empty()
-                     ? "; no log, for there is no '" + folder + "' on this node"
-                     : "; the log is " + file + ", and the first node's " + folder + "/log.txt"));
+                (file.empty() ? fmt::format("; no log, for there is no '{}' on this node", folder)
+                              : fmt::format("; the log is {}, and the first node's {}/log.txt",
+                                            file, folder)));
 }
 
 void open_log_in(const std::string& folder, const Topology& topology, const StartOptions& options) {

@@ -72,11 +72,11 @@ bool check_file(const PublishedWeights& weights) {
   const bool as_published = weights.sha256.empty() || is_digest(digest, weights.sha256);
   std::string found = "good";
   if (!as_published)
-    found = "sha256 is " + digest + " and should begin with " + std::string(weights.sha256);
+    found = fmt::format("sha256 is {} and should begin with {}", digest, weights.sha256);
   else if (!as_it_came)
-    found = "sha256 is " + digest + " and was " + noted + " when it came";
+    found = fmt::format("sha256 is {} and was {} when it came", digest, noted);
   else if (noted.empty() && weights.sha256.empty())
-    found = "sha256 is " + digest + ", and no expected digest is known";
+    found = fmt::format("sha256 is {}, and no expected digest is known", digest);
   print_shown("%s: %s\n", path.c_str(), found.c_str());
   return as_it_came && as_published;
 }

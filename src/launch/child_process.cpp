@@ -53,7 +53,7 @@ ChildProcess::ChildProcess(const ForkedWork& forked) : leads_group_(forked.tie =
   pid_ = ::fork();
   if (pid_ < 0)
     throw Error(Exit::device,
-                "cannot start " + forked.name + ": " + std::strerror(errno) + " (fork)");
+                fmt::format("cannot start {}: {} (fork)", forked.name, std::strerror(errno)));
   if (pid_ == 0) be_the_child(forked, parent);
   if (leads_group_) ::setpgid(pid_, pid_);  // both sides do: whichever runs first
 }

@@ -1,5 +1,7 @@
 #include "launch/hosts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -18,7 +20,7 @@ constexpr std::size_t kMostDigits = 18;
 
 [[noreturn]] void refuse_nodes(const std::string& nodes, const std::string& why) {
   const auto shown = nodes.size() > 60 ? nodes.substr(0, 60) + "..." : nodes;
-  throw Error(Exit::recipe, "Slurm's node list '" + shown + "' cannot be read: " + why);
+  throw Error(Exit::recipe, fmt::format("Slurm's node list '{}' cannot be read: {}", shown, why));
 }
 
 std::string padded(std::int64_t number, std::size_t width) {
@@ -53,7 +55,7 @@ std::vector<std::string> numbers_in(const std::string& ranges, const std::string
     const auto high = dash == std::string::npos ? low : range.substr(dash + 1);
     const auto first = parse_integer(low), last = parse_integer(high);
     if (!first || !last || *first < 0 || *last < *first || high.size() > kMostDigits)
-      refuse_nodes(nodes, "'" + range + "' is no range");
+      refuse_nodes(nodes, fmt::format("'{}' is no range", range));
     if (static_cast<std::size_t>(*last - *first) >= kMostHosts - std::min(all.size(), kMostHosts))
       refuse_nodes(nodes, "more than 65,536 hosts");
     for (auto number = *first; number <= *last; ++number) all.push_back(padded(number, low.size()));

@@ -187,10 +187,10 @@ class Launcher {
     const auto beat = options_.heartbeats->last(culprit->rank());
     const auto silent = seconds_now() - std::max(beat.seconds, resumed_at_);
     Failure failure{culprit->rank(), beat.seconds, Exit::hang, "", {}};
-    failure.message = "no sign of life for " + format_seconds(silent) + " in phase '" + beat.phase +
-                      "'" + (beat.step >= 0 ? fmt::format(" after step {}", beat.step) : "") +
-                      (culprit->is_stopped() ? "; the process is suspended" : "") +
-                      " (parallel.timeout)";
+    failure.message = fmt::format("no sign of life for {} in phase '{}'{}{} (parallel.timeout)",
+                                  format_seconds(silent), beat.phase,
+                                  beat.step >= 0 ? fmt::format(" after step {}", beat.step) : "",
+                                  culprit->is_stopped() ? "; the process is suspended" : "");
     hang_found_ = true;
     note({culprit->rank(), static_cast<int>(Exit::hang), 0, seconds_now(), failure, false});
   }
@@ -240,7 +240,7 @@ class Launcher {
     if (!fs::is_regular_file(file, none) || fs::file_size(file, none) == 0) return;
     auto lines = split(trim(read_text(file)), '\n');
     const std::size_t shown = std::min<std::size_t>(lines.size(), 8);
-    log::info("the last lines of '" + file + "':");
+    log::info(fmt::format("the last lines of '{}':", file));
     for (std::size_t i = lines.size() - shown; i < lines.size(); ++i) log::info("  " + lines[i]);
   }
 

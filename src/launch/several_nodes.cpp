@@ -113,7 +113,7 @@ std::string several(const NodesSign& sign, const std::string& value) {
 std::string way_to_start(const NodesSign& sign) {
   const std::string by_hand =
       "set PET_NNODES, PET_NODE_RANK, PET_MASTER_ADDR and PET_MASTER_PORT on every node";
-  if (sign.start) return "start it with '" + std::string(sign.start) + "', or " + by_hand;
+  if (sign.start) return fmt::format("start it with '{}', or {}", sign.start, by_hand);
   return by_hand + ", or start it with torchrun";
 }
 
@@ -123,8 +123,8 @@ bool asks_for_single_node(const Environment& environment) {
   const Variables v(environment, "ddptrain");
   const auto value = v.text(kSingleNode);
   if (!value.empty() && value != "0" && value != "1")
-    throw Error(Exit::recipe, std::string(kSingleNode) + " is '" + value +
-                                  "' in the environment, 1 or 0 was expected");
+    throw Error(Exit::recipe, fmt::format("{} is '{}' in the environment, 1 or 0 was expected",
+                                          kSingleNode, value));
   return value == "1";
 }
 
@@ -133,11 +133,11 @@ void refuse_several_nodes(const Environment& environment) {
   for (const auto& sign : kNodesSigns) {
     const auto what = several(sign, v.text(sign.name));
     if (what.empty()) continue;
-    throw Error(Exit::recipe,
-                std::string(sign.name) + " " + what + " in the environment (" + sign.launcher +
-                    "): this process is one of a job on several nodes, does not know its rank, and "
-                    "would train alone; " +
-                    way_to_start(sign) + "; " + kSingleNode + "=1 uses this node alone");
+    throw Error(
+        Exit::recipe,
+        fmt::format("{} {} in the environment ({}): this process is one of a job on several nodes, "
+                    "does not know its rank, and would train alone; {}; {}=1 uses this node alone",
+                    sign.name, what, sign.launcher, way_to_start(sign), kSingleNode));
   }
 }
 

@@ -22,8 +22,8 @@ namespace {
 // What only a wrong environment can violate.
 Topology checked(Topology topology, const Variables& variables) {
   const auto refuse = [&](const std::string& what) {
-    throw Error(Exit::recipe,
-                "the environment of " + variables.launcher() + " contradicts itself: " + what);
+    throw Error(Exit::recipe, fmt::format("the environment of {} contradicts itself: {}",
+                                          variables.launcher(), what));
   };
   const auto outside = [&](const char* what, int rank, const char* size, int world) {
     if (rank >= world) refuse(fmt::format("{} is {} and {} is {}", what, rank, size, world));

@@ -14,9 +14,9 @@ std::string Variables::text(const char* name) const {
 
 std::string Variables::required(const char* name) const {
   if (!has(name))
-    throw Error(Exit::recipe, "the environment looks like " + launcher_ + ", but " + name +
-                                  " is not set: start through " + launcher_ +
-                                  ", or unset its variables");
+    throw Error(Exit::recipe, fmt::format("the environment looks like {}, but {} is not set: start "
+                                          "through {}, or unset its variables",
+                                          launcher_, name, launcher_));
   return text(name);
 }
 

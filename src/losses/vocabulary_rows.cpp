@@ -3,6 +3,7 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/full_like.h>
+#include <fmt/format.h>
 #include <torch/library.h>
 
 #include <string>
@@ -51,12 +52,12 @@ TORCH_LIBRARY_FRAGMENT(ddptrain, m) {
   const std::string terms =
       "int vocabulary, float label_smoothing, float z_loss, float soft_cap) -> ";
   for (const std::string kind : {"", "_in_parts"}) {
-    m.def(("vocabulary_values" + kind + "(Tensor scores, Tensor labels, " + terms +
-           "(Tensor, Tensor)")
+    m.def((fmt::format("vocabulary_values{}(Tensor scores, Tensor labels, {}(Tensor, Tensor)", kind,
+                       terms))
               .c_str());
-    m.def(("vocabulary_slopes" + kind +
-           "_(Tensor(a!) scores, Tensor labels, Tensor normalizers, Tensor each, " + terms +
-           "Tensor(a!)")
+    m.def((fmt::format("vocabulary_slopes{}_(Tensor(a!) scores, Tensor labels, Tensor normalizers, "
+                       "Tensor each, {}Tensor(a!)",
+                       kind, terms))
               .c_str());
   }
 }

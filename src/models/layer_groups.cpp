@@ -64,16 +64,15 @@ LayerGroups of_patterns(const std::vector<std::vector<std::string>>& patterns,
       }
     if (!taken)
       throw Error(Exit::recipe, Option{"model.layer_groups"},
-                  "'" + name + "' is in none of the groups");
+                  fmt::format("'{}' is in none of the groups", name));
   }
   for (const auto& group : patterns)
     for (const auto& pattern : group)
       if (!used.contains(pattern))
         throw Error(Exit::recipe, Option{"model.layer_groups"},
-                    "'" + pattern +
-                        "' matches no parameter that an earlier pattern has left; "
-                        "the first is called '" +
-                        names.front() + "'");
+                    fmt::format("'{}' matches no parameter that an earlier pattern has left; the "
+                                "first is called '{}'",
+                                pattern, names.front()));
   return groups;
 }
 

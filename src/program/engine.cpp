@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -31,7 +33,7 @@ class SleepingThreads {
 };
 
 [[noreturn]] void refuse(const std::string& what, const std::string& why) {
-  throw Error(Exit::device, what + " needs " + EngineTable::file + ", " + why);
+  throw Error(Exit::device, fmt::format("{} needs {}, {}", what, EngineTable::file, why));
 }
 
 /// What the script of the wheel (python/ddptrain/_program.py) found wrong with an environment's
@@ -45,9 +47,10 @@ std::string why_not_loaded(const std::string& loader) {
   const char* problem = std::getenv(kTorchProblem);
   if (problem && (lacks_torch || finds_another)) return "and " + std::string(problem);
   if (lacks_torch)
-    return "which finds no LibTorch " + torch_version() + " (" + loader +
-           "); 'pip install torch==" + torch_version() +
-           "' or 'make setup TORCH=" + torch_version() + "' brings it";
+    return fmt::format(
+        "which finds no LibTorch {} ({}); 'pip install torch=={}' or 'make setup TORCH={}' brings "
+        "it",
+        torch_version(), loader, torch_version(), torch_version());
   if (finds_another)
     return "which was built with LibTorch " + torch_version() + ", and finds another (" + loader +
            "); 'pip install torch==" + torch_version() + "' brings the right one";
@@ -65,9 +68,9 @@ const EngineTable& opened_engine(const std::string& what) {
   if (!plugin.handle) refuse(what, why_not_loaded(plugin.why_not));
   const auto* table = table_of<EngineTable>(plugin, EngineTable::file);
   if (!table || table->release != version())
-    refuse(what, "and the one next to this program is of version " +
-                     std::string(table ? table->release : "unknown") + ", not " + version() +
-                     "; install both from one package");
+    refuse(what, fmt::format("and the one next to this program is of version {}, not {}; install "
+                             "both from one package",
+                             table ? table->release : "unknown", version()));
   if (const auto* unfit = table->unfit()) refuse(what, unfit);
   return *table;
 }
@@ -83,7 +86,7 @@ int run_in_engine(const Arguments& arguments, const std::string& what) {
 }
 
 int run_verb_in_engine(const Arguments& arguments) {
-  return run_in_engine(arguments, "'" + arguments.command_line[1] + "'");
+  return run_in_engine(arguments, fmt::format("'{}'", arguments.command_line[1]));
 }
 
 }  // namespace ddptrain

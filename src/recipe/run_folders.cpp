@@ -73,9 +73,9 @@ std::string listing(const std::string& folder) {
   const auto near = nearest(folder, newest_links(runs));
   const auto more = runs.size() > kMostShown ? runs.size() - kMostShown : 0;
   runs.erase(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(more));
-  return "; there are " + join(runs, ", ") +
-         (more > 0 ? fmt::format(" and {} more ('ddptrain runs' lists them)", more) : "") +
-         did_you_mean(near);
+  return fmt::format("; there are {}{}{}", join(runs, ", "),
+                     more > 0 ? fmt::format(" and {} more ('ddptrain runs' lists them)", more) : "",
+                     did_you_mean(near));
 }
 
 }  // namespace
@@ -89,9 +89,9 @@ Error no_run_folder(const std::string& folder, Exit code) {
   std::error_code none;
   const std::string why =
       fs::exists(folder, none) ? std::string("it has no ") + kRecipeYaml : "it is not there";
-  return {code, "'" + folder + "' is not a run folder: " + why +
-                    "; runs are runs/NAME/001 and so on, and runs/NAME/latest is the newest" +
-                    listing(folder)};
+  return {code, fmt::format("'{}' is not a run folder: {}; runs are runs/NAME/001 and so on, and "
+                            "runs/NAME/latest is the newest{}",
+                            folder, why, listing(folder))};
 }
 
 }  // namespace ddptrain

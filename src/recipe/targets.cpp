@@ -157,8 +157,8 @@ std::string target_misfit(const EntryBase& entry, const CatalogBase& catalog,
   const auto& kind = words_of(targets.kind);
   const auto taken = taken_by(entry);
   if (!taken.empty() && !entry.has(kind.trait))
-    return "'" + entry.name + "' takes " + taken + ", and the targets are " +
-           std::string(kind.words) + instead(entry, catalog, kind);
+    return fmt::format("'{}' takes {}, and the targets are {}{}", entry.name, taken, kind.words,
+                       instead(entry, catalog, kind));
   if (are_classes(targets.kind) && targets.classes > 2 && entry.has("two_classes"))
     return fmt::format("'{}' is for two classes, and there are {}{}", entry.name, targets.classes,
                        instead(entry, catalog, kind));
@@ -180,8 +180,9 @@ std::string text_misfit(const EntryBase& model, const CatalogBase& models,
   const bool continues = model.has("continues_texts"), wanted = kind == TargetKind::tokens;
   if (continues == wanted) return {};
   if (wanted)
-    return "'" + model.name + "' gives one answer for a whole sample, and '" + dataset +
-           "' asks for the next token; write " + with_trait(models, "continues_texts");
+    return fmt::format(
+        "'{}' gives one answer for a whole sample, and '{}' asks for the next token; write {}",
+        model.name, dataset, with_trait(models, "continues_texts"));
   return "'" + model.name + "' gives the next token of a text, and '" + dataset +
          "' asks for an answer for the whole of it; write 'task: language_model', or a model that "
          "classifies texts";

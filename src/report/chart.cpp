@@ -95,7 +95,7 @@ std::string classes(const ChartLine& line) {
 }
 
 std::string dots(const Frame& frame, const ChartLine& line, const Points& points) {
-  std::string svg = "<g class=\"" + classes(line) + "\">";
+  std::string svg = fmt::format("<g class=\"{}\">", classes(line));
   for (std::size_t i = 0; i < points.x.size(); ++i)
     if (is_known(points, i))
       svg += fmt::format(R"(<circle cx="{:.1f}" cy="{:.1f}" r="2.5"/>)", frame.px(points.x[i]),
@@ -115,7 +115,7 @@ std::string path(const Frame& frame, const ChartLine& line, const Points& points
     steps += svg_step(drawing ? 'L' : 'M', frame.px(points.x[i]), frame.py(points.y[i]));
     drawing = true;
   }
-  return "<path class=\"" + classes(line) + "\" d=\"" + steps + "\"/>";
+  return fmt::format("<path class=\"{}\" d=\"{}\"/>", classes(line), steps);
 }
 
 std::string drawn(const Frame& frame, const ChartLine& line) {
@@ -143,8 +143,8 @@ std::string axes(const Chart& chart, const Frame& frame) {
 }
 
 std::string svg_of(const Chart& chart, const Frame& frame) {
-  std::string svg = "<svg viewBox=\"0 0 640 260\" role=\"img\" aria-label=\"" +
-                    escaped(chart.title) + "\">" + axes(chart, frame);
+  std::string svg = fmt::format("<svg viewBox=\"0 0 640 260\" role=\"img\" aria-label=\"{}\">{}",
+                                escaped(chart.title), axes(chart, frame));
   for (const auto& line : chart.lines) svg += drawn(frame, line);
   return svg + "</svg>";
 }
@@ -241,11 +241,11 @@ std::string figure(const Chart& whole) {
   auto chart = whole;
   for (auto& line : chart.lines)
     if (line.look != ChartLine::Look::dots) line.points = thinned(line.points, kMostPoints);
-  return "<figure class=\"chart\" data-chart=\"" + escaped(data_of(chart, frame)) +
-         "\"><figcaption>" + name_html(chart.title) + "</figcaption><div class=\"plot\">" +
-         svg_of(chart, frame) + "</div><div class=\"legend\">" + legend(chart) + "</div>" +
-         (chart.note.empty() ? "" : "<p class=\"note\">" + escaped(chart.note) + "</p>") +
-         "</figure>\n";
+  return fmt::format(
+      "<figure class=\"chart\" data-chart=\"{}\"><figcaption>{}</figcaption><div "
+      "class=\"plot\">{}</div><div class=\"legend\">{}</div>{}</figure>\n",
+      escaped(data_of(chart, frame)), name_html(chart.title), svg_of(chart, frame), legend(chart),
+      chart.note.empty() ? "" : fmt::format("<p class=\"note\">{}</p>", escaped(chart.note)));
 }
 
 }  // namespace ddptrain

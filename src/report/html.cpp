@@ -1,5 +1,7 @@
 #include "report/html.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "base/output/table_text.h"
@@ -18,8 +20,8 @@ std::string row_html(const HtmlTable& table, const std::vector<std::string>& cel
                      const char* tag) {
   std::string html = "<tr>";
   for (std::size_t i = 0; i < cells.size(); ++i)
-    html += "<" + std::string(tag) + (is_numeric(table, i) ? " class=\"n\">" : ">") + cells[i] +
-            "</" + tag + ">";
+    html += fmt::format("<{}{}{}</{}>", tag, is_numeric(table, i) ? " class=\"n\">" : ">", cells[i],
+                        tag);
   return html + "</tr>\n";
 }
 
@@ -53,7 +55,7 @@ std::string escaped(std::string_view text) {
 }
 
 std::string name_html(std::string_view name) {
-  return "<bdi>" + escaped(shown(name, kMostName)) + "</bdi>";
+  return fmt::format("<bdi>{}</bdi>", escaped(shown(name, kMostName)));
 }
 
 std::string number_html(double value) {
@@ -62,9 +64,10 @@ std::string number_html(double value) {
 
 std::string share_html(double share) {
   const auto percent = format_fixed(100 * share, 1);
-  return "<svg class=\"bar\" viewBox=\"0 0 100 8\" aria-hidden=\"true\"><rect class=\"whole\" "
-         "width=\"100\" height=\"8\"/><rect width=\"" +
-         percent + "\" height=\"8\"/></svg> " + percent + " %";
+  return fmt::format(
+      "<svg class=\"bar\" viewBox=\"0 0 100 8\" aria-hidden=\"true\"><rect class=\"whole\" "
+      "width=\"100\" height=\"8\"/><rect width=\"{}\" height=\"8\"/></svg> {} %",
+      percent, percent);
 }
 
 std::string to_html(const HtmlTable& table) {
@@ -75,7 +78,7 @@ std::string to_html(const HtmlTable& table) {
   return html + "</tbody></table></div>\n";
 }
 
-std::string paragraph(std::string_view text) { return "<p>" + escaped(text) + "</p>\n"; }
+std::string paragraph(std::string_view text) { return fmt::format("<p>{}</p>\n", escaped(text)); }
 
 std::string weights_html(const ScoredWeights& weights) {
   const auto text = to_text(weights);

@@ -21,7 +21,7 @@ std::string hash_source(const Asset& asset) {
   std::string bytes;
   for (std::size_t i = 0; i < hex.size(); i += 2)
     bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
-  return "'sha256-" + base64(bytes) + "'";
+  return fmt::format("'sha256-{}'", base64(bytes));
 }
 
 std::string policy() {
@@ -30,13 +30,19 @@ std::string policy() {
 }
 
 std::string head(const std::string& title) {
-  return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-         "<meta http-equiv=\"Content-Security-Policy\" content=\"" +
-         policy() +
-         "\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-         "<meta name=\"color-scheme\" content=\"light dark\">\n<title>" +
-         escaped(title) + "</title>\n<style>" + std::string(report_style().text) +
-         "</style>\n</head>\n<body>\n";
+  return fmt::format(
+      "<!DOCTYPE html>\n"
+      "<html lang=\"en\">\n"
+      "<head>\n"
+      "<meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"color-scheme\" content=\"light dark\">\n"
+      "<title>{}</title>\n"
+      "<style>{}</style>\n"
+      "</head>\n"
+      "<body>\n",
+      policy(), escaped(title), report_style().text);
 }
 
 /// A page: its title, and its sections so far.
@@ -53,9 +59,12 @@ void add_sections(Page& page, const std::vector<SectionOf>& sections, const Sour
     const auto html = section.html(source);
     if (html.empty()) continue;
     const std::string id = section.id;
-    page.navigation += "<a href=\"#" + id + "\">" + section.title + "</a> ";
-    page.content +=
-        "<section id=\"" + id + "\">\n<h2>" + section.title + "</h2>\n" + html + "</section>\n";
+    page.navigation += fmt::format("<a href=\"#{}\">{}</a> ", id, section.title);
+    page.content += fmt::format(
+        "<section id=\"{}\">\n"
+        "<h2>{}</h2>\n"
+        "{}</section>\n",
+        id, section.title, html);
   }
 }
 
@@ -93,10 +102,13 @@ Page page_of_sweep(const std::string& folder) {
 }
 
 std::string body(const Page& page) {
-  return "<header><h1>" + name_html(page.title) + "</h1>\n<nav>" + page.navigation +
-         "</nav></header>\n<main>\n" + page.content +
-         "</main>\n<footer class=\"quiet\"><p>Written by ddptrain " + escaped(version()) +
-         ".</p></footer>\n";
+  return fmt::format(
+      "<header><h1>{}</h1>\n"
+      "<nav>{}</nav></header>\n"
+      "<main>\n"
+      "{}</main>\n"
+      "<footer class=\"quiet\"><p>Written by ddptrain {}.</p></footer>\n",
+      name_html(page.title), page.navigation, page.content, escaped(version()));
 }
 
 }  // namespace
@@ -104,8 +116,8 @@ std::string body(const Page& page) {
 std::string report_html(const std::vector<std::string>& folders) {
   const bool sweep = folders.size() == 1 && is_sweep(folders[0]);
   const auto page = sweep ? page_of_sweep(folders[0]) : page_of_runs(folders);
-  return head(page.title) + body(page) + "<script>" + std::string(report_script().text) +
-         "</script>\n</body>\n</html>\n";
+  return fmt::format("{}{}<script>{}</script>\n</body>\n</html>\n", head(page.title), body(page),
+                     report_script().text);
 }
 
 void write_report(const std::string& folder) {

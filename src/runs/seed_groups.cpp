@@ -1,5 +1,7 @@
 #include "runs/seed_groups.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/text.h"
@@ -10,7 +12,7 @@ namespace {
 std::string seed_of(const RunOptions& options) {
   const auto seed = option_value(options, "seed"), of_data = option_value(options, "data_seed");
   const bool has_data_seed = !of_data.empty() && of_data != "null" && of_data != seed;
-  return has_data_seed ? seed + " (data " + of_data + ")" : seed;
+  return has_data_seed ? fmt::format("{} (data {})", seed, of_data) : seed;
 }
 
 void add(SeedGroup& group, std::size_t run, std::string seed) {
@@ -57,7 +59,7 @@ std::string left_out_text(const SeedGroup& group, const std::vector<const RunRec
   if (group.left_out.empty()) return {};
   std::vector<std::string> parts;
   for (const auto& [run, why] : group.left_out) parts.push_back(records[run]->name + " " + why);
-  return "; " + plural(std::ssize(parts), "run") + " left out: " + join(parts, ", ");
+  return fmt::format("; {} left out: {}", plural(std::ssize(parts), "run"), join(parts, ", "));
 }
 
 }  // namespace ddptrain

@@ -51,8 +51,8 @@ TransferGroup group_of(const Json& json) {
 void add_names(Names& lines, const std::string& title, const TransferGroup& group,
                const Names& names) {
   if (!names.empty())
-    lines.push_back("  " + one_line(group.what, kWidestName) + ", " + title + ": " +
-                    few_names(names));
+    lines.push_back(
+        fmt::format("  {}, {}: {}", one_line(group.what, kWidestName), title, few_names(names)));
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ std::string few_names(const Names& names) {
   Names few;
   for (const auto& name : names) {
     if (few.size() == kMostShown) break;
-    few.push_back("'" + one_line(name, kWidestName) + "'");
+    few.push_back(fmt::format("'{}'", one_line(name, kWidestName)));
   }
   auto text = join(few, ", ");
   if (names.size() > few.size()) text += fmt::format(" and {} more", names.size() - few.size());
@@ -98,7 +98,7 @@ std::vector<std::string> to_lines(const Transfer& transfer) {
     rows.push_back({"  " + one_line(name, kWidestRow), std::to_string(group.copied),
                     std::to_string(group.moved), std::to_string(group.initialized),
                     std::to_string(group.dropped)});
-    const auto what = "  " + one_line(group.what, kWidestName) + ": ";
+    const auto what = fmt::format("  {}: ", one_line(group.what, kWidestName));
     if (!group.note.empty()) notes.push_back(what + group.note);
     const auto how = group.how.empty() ? "re-initialized" : "re-initialized (" + group.how + ")";
     if (group.fresh_names.empty() && group.initialized > 0) notes.push_back(what + how);

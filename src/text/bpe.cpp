@@ -1,4 +1,6 @@
 // tokenizer bpe: characters or bytes joined pair by pair (GPT-2, RoBERTa), from a tokenizer.json.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <queue>
@@ -120,7 +122,7 @@ class Bpe final : public FileTokenizer {
     if (section.value().is_string()) {
       const auto pair = section.text();
       const auto blank = pair.find(' ');
-      if (blank == std::string::npos) section.fail("'" + pair + "' is not a pair");
+      if (blank == std::string::npos) section.fail(fmt::format("'{}' is not a pair", pair));
       left = pair.substr(0, blank);
       right = pair.substr(blank + 1);
     } else {
@@ -130,7 +132,7 @@ class Bpe final : public FileTokenizer {
     }
     const auto number = [&](const std::string& token) {
       const auto id = id_of(token);
-      if (id < 0) section.fail("'" + token + "' is not in the vocabulary");
+      if (id < 0) section.fail(fmt::format("'{}' is not in the vocabulary", token));
       return id;
     };
     const auto first = number(left), second = number(right);

@@ -18,7 +18,7 @@ bool JsonSection::is_null(std::string_view key) const { return find(key) == null
 
 JsonSection JsonSection::at(std::string_view key) const {
   const auto* found = find(key);
-  if (!found) fail("has no '" + std::string(key) + "'");
+  if (!found) fail(fmt::format("has no '{}'", key));
   return {*found, place_ + (place_.ends_with(": ") ? "" : ".") + std::string(key)};
 }
 
@@ -61,7 +61,7 @@ void JsonSection::allow(std::initializer_list<std::string_view> keys) const {
   if (!value_.is_object()) fail("is not an object");
   for (const auto& [key, unused] : value_.items())
     if (std::find(keys.begin(), keys.end(), key) == keys.end())
-      fail("'" + key + "' is not supported");
+      fail(fmt::format("'{}' is not supported", key));
 }
 
 void JsonSection::refuse(std::string_view key) const {
@@ -80,7 +80,7 @@ void JsonSection::fail(const std::string& what) const {
 }
 
 void JsonSection::not_supported(const std::string& what, const std::string& supported) const {
-  fail("'" + what + "' is not supported; there are " + supported);
+  fail(fmt::format("'{}' is not supported; there are {}", what, supported));
 }
 
 }  // namespace ddptrain

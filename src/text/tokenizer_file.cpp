@@ -88,8 +88,8 @@ void TokenizerFile::check_model(std::string_view model) const {
   const auto type = model_type();
   if (type == model) return;
   const bool ours = type == "WordPiece" || type == "BPE" || type == "Unigram";
-  this->model().fail("'" + type + "' is " +
-                     (ours ? "what 'tokenizer: " + lower(type) + "' reads" : "not supported"));
+  this->model().fail(fmt::format(
+      "'{}' is {}", type, ours ? "what 'tokenizer: " + lower(type) + "' reads" : "not supported"));
 }
 
 void TokenizerFile::read_added_tokens() {
@@ -165,7 +165,7 @@ std::vector<std::string> TokenizerFile::model_tokens() const {
     return numbered.take();
   }
   for (const auto& [token, number] : value.items()) {
-    if (!number.is_number_integer()) section.fail("'" + token + "' has no whole number");
+    if (!number.is_number_integer()) section.fail(fmt::format("'{}' has no whole number", token));
     numbered.put(number.get<std::int64_t>(), token, section);
   }
   return numbered.take();
@@ -200,7 +200,7 @@ void TokenizerFile::check_tokens(const VocabularySource& source) const {
   const std::unordered_set<std::string_view> all(source.tokens.begin(), source.tokens.end());
   const auto check = [&](const std::string& token, const JsonSection& section, const char* key) {
     if (token.empty() || all.contains(token)) return;
-    section.at(key).fail("'" + token + "' is not in the vocabulary");
+    section.at(key).fail(fmt::format("'{}' is not in the vocabulary", token));
   };
   if (!source.unknown.empty()) check(source.unknown, model(), "unk_token");
   for (const auto* list : {&before_, &after_})

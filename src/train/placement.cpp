@@ -33,9 +33,9 @@ DeviceKind choose_kind(const ParallelSpec& parallel, const Machine& machine) {
   if (wanted == DeviceKind::cpu || machine.gpus > 0) return wanted;
   const std::string name(names(wanted)[static_cast<std::size_t>(wanted)]);
   throw Error(Exit::device, Option{"parallel.device"},
-              "'" + name + "' was asked for, and " +
-                  (machine.why_none.empty() ? "this machine shows no GPU" : machine.why_none) +
-                  "; '" + overrides_for_cpu(parallel) + "' runs without one");
+              fmt::format("'{}' was asked for, and {}; '{}' runs without one", name,
+                          machine.why_none.empty() ? "this machine shows no GPU" : machine.why_none,
+                          overrides_for_cpu(parallel)));
 }
 
 std::int64_t count_devices(const ParallelSpec& parallel, int gpus) {
@@ -104,8 +104,8 @@ std::vector<std::int64_t> choose_gpus(const Recipe& recipe, const Topology& oute
   for (std::int64_t i = 0; written.empty() && i < wanted; ++i) ids.push_back(own ? 0 : i);
   if (std::ssize(ids) < wanted)
     throw Error(Exit::recipe, Option{"parallel.devices"},
-                "it names " + plural(std::ssize(ids), "GPU") + ", and " + plural(wanted, "rank") +
-                    " run on this machine");
+                fmt::format("it names {}, and {} run on this machine",
+                            plural(std::ssize(ids), "GPU"), plural(wanted, "rank")));
   for (const auto id : ids) require_gpu(id, gpus, recipe, outer);
   return ids;
 }

@@ -1,5 +1,7 @@
 #include "train/plugin_file.h"
 
+#include <fmt/format.h>
+
 #include <dlfcn.h>
 
 #include <map>
@@ -29,15 +31,16 @@ void check_versions(const std::string& path) {
   if (!versions)
     throw Error(Exit::recipe, "'" + path + "' is no plug-in; 'ddptrain plugin new' begins one");
   if (*versions != plugin_versions())
-    throw Error(Exit::recipe, "'" + path + "' was built for " + shown(*versions) +
-                                  ", and this is " + plugin_versions() + "; build it again");
+    throw Error(Exit::recipe, fmt::format("'{}' was built for {}, and this is {}; build it again",
+                                          path, shown(*versions), plugin_versions()));
 }
 
 void check_digest_of(const PluginFile& file, const std::string& digest) {
   if (!file.sha256 || lower(*file.sha256) == digest) return;
-  throw Error(Exit::recipe, "sha256 of '" + file.path + "' is " + digest +
-                                ", and the recipe wants " + *file.sha256 +
-                                ": the file has changed since");
+  throw Error(
+      Exit::recipe,
+      fmt::format("sha256 of '{}' is {}, and the recipe wants {}: the file has changed since",
+                  file.path, digest, *file.sha256));
 }
 
 void add_components(const std::string& path) {
@@ -45,7 +48,7 @@ void add_components(const std::string& path) {
   if (!library)
     throw Error(Exit::recipe, "a plug-in cannot be loaded: " + std::string(::dlerror()));
   const auto add = reinterpret_cast<void (*)(PluginComponents&)>(::dlsym(library, kPluginFunction));
-  if (!add) throw Error(Exit::recipe, "'" + path + "' has no DDPTRAIN_PLUGIN");
+  if (!add) throw Error(Exit::recipe, fmt::format("'{}' has no DDPTRAIN_PLUGIN", path));
   PluginComponents components;
   add(components);
 }
@@ -58,7 +61,7 @@ void open_plugin_file(const PluginFile& file) try {
   check_digest_of(file, digest);
   if (const auto found = open.find(file.path); found != open.end()) {
     if (found->second == digest) return;
-    throw Error(Exit::recipe, "'" + file.path + "' has changed since it was opened");
+    throw Error(Exit::recipe, fmt::format("'{}' has changed since it was opened", file.path));
   }
   check_versions(file.path);
   add_components(file.path);

@@ -3,6 +3,8 @@
 // source gives. What it has on the Hugging Face Hub alone has no digest that could be compared.
 #include "weights/publishers.h"
 
+#include <fmt/format.h>
+
 namespace ddptrain {
 namespace {
 
@@ -20,7 +22,7 @@ PublishedWeights a1(std::string_view model, std::string_view file, std::string_v
           .mebibytes = mebibytes,
           .prepared = Preprocessing{288, 288, "bicubic"},
           .license = "Apache-2.0",
-          .license_source = "https://huggingface.co/timm/" + std::string(model) + ".a1_in1k"};
+          .license_source = fmt::format("https://huggingface.co/timm/{}.a1_in1k", model)};
 }
 
 constexpr std::string_view kReleases =
@@ -35,7 +37,7 @@ PublishedWeights configured(std::string_view model, std::string_view name,
       .model = model,
       .name = name,
       .publisher = "timm",
-      .url = address + "-" + std::string(digest) + ".pth",
+      .url = fmt::format("{}-{}.pth", address, digest),
       .sha256 = digest,
       .mebibytes = mebibytes,
       .prepared = prepared,

@@ -1,5 +1,7 @@
 #include "weights/weights.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -57,16 +59,15 @@ std::vector<std::string> weights_names(std::string_view model) {
 }
 
 std::string text_of(const PublishedWeights& weights) {
-  return std::string(weights.model) + " " + std::string(weights.name) + " (" +
-         std::string(weights.publisher) + ")";
+  return fmt::format("{} {} ({})", weights.model, weights.name, weights.publisher);
 }
 
 std::string no_such_weights(const std::string& model, const std::string& name) {
   const auto names = weights_names(model);
   if (names.empty())
     return "no published weights of '" + model + "' have a name here; see 'ddptrain weights list'";
-  return "'" + model + "' has no weights '" + name + "'" +
-         did_you_mean(nearest(lower(name), names), "; there are " + join(names, ", "));
+  return fmt::format("'{}' has no weights '{}'{}", model, name,
+                     did_you_mean(nearest(lower(name), names), "; there are " + join(names, ", ")));
 }
 
 }  // namespace ddptrain

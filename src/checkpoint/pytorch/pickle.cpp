@@ -147,7 +147,7 @@ class PickleReader : PickleBytes {
   std::uint64_t line_number() {
     const auto text = line();
     const auto parsed = parse_integer(text);
-    if (!parsed || *parsed < 0) fail("'" + shown(text, 40) + "' is no memo number");
+    if (!parsed || *parsed < 0) fail(fmt::format("'{}' is no memo number", shown(text, 40)));
     return static_cast<std::uint64_t>(*parsed);
   }
 
@@ -157,7 +157,7 @@ class PickleReader : PickleBytes {
       return;
     char code[8];
     std::snprintf(code, sizeof code, "0x%02x", op);
-    fail(std::string("opcode ") + code + " is not read");
+    fail(fmt::format("opcode {} is not read", code));
   }
 
   bool scalar(std::uint8_t op) {
@@ -225,7 +225,7 @@ class PickleReader : PickleBytes {
     const auto end = text.data() + text.size();
     const auto [stopped, error] = std::from_chars(text.data(), end, integer);
     if (stopped != end || error == std::errc::invalid_argument)
-      fail("'" + shown(text, 40) + "' is no integer");
+      fail(fmt::format("'{}' is no integer", shown(text, 40)));
     if (error == std::errc::result_out_of_range) return push(Kind::large_integer);
     push_integer(integer);
   }

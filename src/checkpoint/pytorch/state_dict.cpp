@@ -58,8 +58,8 @@ class StateDictReader {
       if (is_tensor(inner))
         result_.names.emplace_back(std::string(name), tensor(inner, name));
       else if (value.kind == Kind::made && maker(value).module.starts_with("torch._"))
-        refuse(quoted(name) + " was made by '" + shown(maker(value).attribute, 100) +
-               "', which is not read");
+        refuse(fmt::format("{} was made by '{}', which is not read", quoted(name),
+                           shown(maker(value).attribute, 100)));
     }
     check_sizes();
     return std::move(result_);
@@ -78,7 +78,7 @@ class StateDictReader {
   using Members = std::vector<std::pair<std::string_view, Ref>>;
 
   [[noreturn]] void refuse(const std::string& what) const { refuse_torch_file(path_, what); }
-  static std::string quoted(std::string_view name) { return "'" + shown(name, 200) + "'"; }
+  static std::string quoted(std::string_view name) { return fmt::format("'{}'", shown(name, 200)); }
 
   Ref item(Ref of, std::size_t index) const {
     const auto items = pickle_.items(pickle_.at(of));
@@ -210,8 +210,8 @@ class StateDictReader {
       result_.storages.push_back(storage);
     } else if (const auto& before = result_.storages[same->second];
                before.dtype != storage.dtype || before.elements != storage.elements) {
-      refuse("storage " + quoted(key.text) + " is " + text(before) + " and " + text(storage) +
-             " at once");
+      refuse(fmt::format("storage {} is {} and {} at once", quoted(key.text), text(before),
+                         text(storage)));
     }
     return same->second;
   }
@@ -223,8 +223,8 @@ class StateDictReader {
     const auto type = pickle_.name(pickle_.at(ref));
     for (const auto& known : storage_classes)
       if (known.name == type) return known.dtype;
-    refuse(quoted(name) + " is stored as '" + shown(type.module, 100) + "." +
-           shown(type.attribute, 100) + "', which is not read");
+    refuse(fmt::format("{} is stored as '{}.{}', which is not read", quoted(name),
+                       shown(type.module, 100), shown(type.attribute, 100)));
   }
 
   std::size_t tensor(Ref ref, std::string_view name) {
@@ -288,7 +288,7 @@ class StateDictReader {
 }  // namespace
 
 void refuse_torch_file(const std::string& path, const std::string& what) {
-  throw Error(Exit::data, "'" + path + "' cannot be read as a torch file: " + what);
+  throw Error(Exit::data, fmt::format("'{}' cannot be read as a torch file: {}", path, what));
 }
 
 std::uint64_t SavedStorage::bytes() const {

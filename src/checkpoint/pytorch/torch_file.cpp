@@ -24,7 +24,7 @@ std::string some_of(std::vector<std::string> names) {
   constexpr std::size_t kShown = 3;
   const auto more = names.size() - std::min(names.size(), kShown);
   names.resize(names.size() - more);
-  for (auto& name : names) name = "'" + shown(name, 100) + "'";
+  for (auto& name : names) name = fmt::format("'{}'", shown(name, 100));
   return join(names, ", ") + (more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
@@ -32,7 +32,7 @@ std::string some_of(std::vector<std::string> names) {
 StateDict state_of(const Pickle& pickle, const std::string& path, Calls calls) {
   const auto dangerous = dangerous_calls(pickle);
   if (dangerous.empty()) return read_state_dict(pickle, path);
-  const auto named = "'" + path + "' asks Python to call '" + join(dangerous, "', '") + "'";
+  const auto named = fmt::format("'{}' asks Python to call '{}'", path, join(dangerous, "', '"));
   if (calls == Calls::refused)
     throw Error(Exit::data, named +
                                 ": weights need no such call, and torch.load with "
@@ -72,7 +72,7 @@ at::Tensor storage_of_zip(const ZipFile& zip, const SavedStorage& storage,
                           const std::string& path) {
   const auto entry = "data/" + storage.key;
   if (!zip.contains(entry))
-    refuse_torch_file(path, "storage '" + shown(storage.key) + "' is missing");
+    refuse_torch_file(path, fmt::format("storage '{}' is missing", shown(storage.key)));
   if (zip.size(entry) != storage.bytes())
     refuse_torch_file(path, fmt::format("storage '{}' has {} bytes and needs {}",
                                         shown(storage.key), zip.size(entry), storage.bytes()));
@@ -164,7 +164,7 @@ class OldStorages {
       file_.read(bytes_of_storage(tensor->second), found->second->bytes(), place);
     }
     for (const auto& [key, tensor] : all)
-      if (!tensor.defined()) refuse("storage '" + shown(key) + "' is missing");
+      if (!tensor.defined()) refuse(fmt::format("storage '{}' is missing", shown(key)));
     return all;
   }
 
@@ -181,7 +181,7 @@ class OldStorages {
       refuse(fmt::format("storage '{}' has {} elements and needs {}", shown(storage.key), elements,
                          storage.elements));
     if (storage.bytes() > file_.size() - place)
-      refuse("storage '" + shown(storage.key) + "' is cut short");
+      refuse(fmt::format("storage '{}' is cut short", shown(storage.key)));
     at_ = place + storage.bytes();
     return place;
   }

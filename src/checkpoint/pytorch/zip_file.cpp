@@ -66,7 +66,7 @@ std::size_t find_end(std::string_view tail) {
 }  // namespace
 
 void ZipFile::refuse(const std::string& what) const {
-  throw Error(Exit::data, "'" + file_.path() + "' is no sound zip file: " + what);
+  throw Error(Exit::data, fmt::format("'{}' is no sound zip file: {}", file_.path(), what));
 }
 
 ZipFile::ZipFile(const InputFile& file) : file_(file) {
@@ -105,7 +105,7 @@ std::size_t ZipFile::add_entry(std::string_view rest) {
   const auto all = fixed + name_size + fields_size + short_at(rest, 32);
   if (all > rest.size()) refuse("its directory is cut short");
   auto name = rest.substr(fixed, name_size);
-  const auto quoted = "'" + shown(name, 200) + "'";
+  const auto quoted = fmt::format("'{}'", shown(name, 200));
   name.remove_prefix(std::min(name.size(), name.find('/') + 1));
   Entry entry{int_at(rest, 24), int_at(rest, 20), int_at(rest, 42), int_at(rest, 16)};
   read_zip64(rest.substr(fixed + name_size, fields_size), quoted, entry);
@@ -153,7 +153,7 @@ void ZipFile::check_sizes() const {
                   : std::max(size * most_growth, always_allowed);
   for (const auto& [name, entry] : entries_) {
     if (entry.packed > packed_left)
-      refuse("'" + shown(name, 200) + "' claims more bytes than the file has");
+      refuse(fmt::format("'{}' claims more bytes than the file has", shown(name, 200)));
     if (entry.size > left)
       refuse(fmt::format(
           "it would unpack to more than {} times its size; torch writes without compression",
@@ -165,7 +165,7 @@ void ZipFile::check_sizes() const {
 
 void ZipFile::read(std::string_view name, char* to) const {
   const auto& entry = entries_.at(name);
-  const auto quoted = "'" + shown(name, 200) + "'";
+  const auto quoted = fmt::format("'{}'", shown(name, 200));
   constexpr std::size_t fixed = 30;
   std::string header(fixed, '\0');
   if (entry.header > file_.size() || file_.size() - entry.header < fixed)

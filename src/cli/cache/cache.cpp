@@ -1,4 +1,6 @@
 // `cache [list]` and `cache clear [KIND...]`: what is kept outside of run folders.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -80,16 +82,16 @@ const CacheKind& kind_named(const std::string& name) {
     names.emplace_back(kind.name);
   }
   throw Error(Exit::recipe,
-              "'" + name + "' is not a kind of cache" +
-                  did_you_mean(nearest(name, names), "; there are " + join(names, ", ")));
+              fmt::format("'{}' is not a kind of cache{}", name,
+                          did_you_mean(nearest(name, names), "; there are " + join(names, ", "))));
 }
 
 void print_cleared(const CacheKind& kind, const ClearedKind& cleared) {
   auto text = plural(cleared.removed.files, "file") + " removed";
   if (cleared.in_use.files > 0)
-    text += ", " + plural(cleared.in_use.files, "file") + " (" +
-            format_bytes(cleared.in_use.bytes) + ") in use" +
-            (cleared.user.empty() ? "" : " by " + cleared.user);
+    text += fmt::format(", {} ({}) in use{}", plural(cleared.in_use.files, "file"),
+                        format_bytes(cleared.in_use.bytes),
+                        cleared.user.empty() ? "" : " by " + cleared.user);
   print_shown("%s: %s\n", std::string(kind.name).c_str(), text.c_str());
 }
 
@@ -120,12 +122,12 @@ int cache(const Arguments& arguments) {
   if (action == "clear" && !arguments.has(kCacheFormat.name)) return clear_kinds(arguments);
   if (action == "clear") throw Error(Exit::recipe, "--format is for 'cache list'");
   if (action != "list")
-    throw Error(Exit::recipe,
-                "'cache' has no action '" + action + "'" +
-                    did_you_mean(nearest(action, {"list", "clear"}), "; there are list, clear"));
+    throw Error(Exit::recipe, fmt::format("'cache' has no action '{}'{}", action,
+                                          did_you_mean(nearest(action, {"list", "clear"}),
+                                                       "; there are list, clear")));
   if (arguments.words.size() > 1)
     throw Error(Exit::recipe,
-                "'cache list' takes no word; it was given '" + arguments.words[1] + "'");
+                fmt::format("'cache list' takes no word; it was given '{}'", arguments.words[1]));
   return list_kept(arguments);
 }
 

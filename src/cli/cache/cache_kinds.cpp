@@ -1,5 +1,6 @@
 #include "cli/cache/cache_kinds.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -37,7 +38,7 @@ std::string setup_folder() {
 }
 
 [[noreturn]] void fail_at(const std::string& what, const std::string& path, std::error_code why) {
-  throw Error(Exit::data, "cannot " + what + " '" + path + "': " + why.message());
+  throw Error(Exit::data, fmt::format("cannot {} '{}': {}", what, path, why.message()));
 }
 
 /// Sorted names; none where the folder is missing.
@@ -171,7 +172,7 @@ std::string process_that_maps(const std::string& folder) {
   for (const auto& name : names_in("/proc")) {
     if (!parse_integer(name)) continue;
     try {
-      if (read_text("/proc/" + name + "/maps").find(" " + below) != std::string::npos)
+      if (read_text(fmt::format("/proc/{}/maps", name)).find(" " + below) != std::string::npos)
         return "process " + name;
     } catch (const Error&) {
       continue;  // of another user, or it has ended

@@ -1,5 +1,7 @@
 #include "cli/documents/completion_scripts.h"
 
+#include <fmt/format.h>
+
 namespace ddptrain {
 namespace {
 
@@ -170,7 +172,7 @@ class Posix final : public Shell {
     return function + "() {\n  case $1 in\n";
   }
   std::string row(const std::string& name, const std::string& words) const override {
-    return "    " + name + ") echo '" + words + "' ;;\n";
+    return fmt::format("    {}) echo '{}' ;;\n", name, words);
   }
   std::string close() const override { return "  esac\n}\n"; }
   std::string head() const override { return head_; }
@@ -184,10 +186,16 @@ class Posix final : public Shell {
 class Fish final : public Shell {
  public:
   std::string open(const std::string& function) const override {
-    return "function " + function + "\n    switch $argv[1]\n";
+    return fmt::format(
+        "function {}\n"
+        "    switch $argv[1]\n",
+        function);
   }
   std::string row(const std::string& name, const std::string& words) const override {
-    return "        case '" + name + "'\n            echo '" + words + "'\n";
+    return fmt::format(
+        "        case '{}'\n"
+        "            echo '{}'\n",
+        name, words);
   }
   std::string close() const override { return "    end\nend\n"; }
   std::string head() const override {

@@ -1,5 +1,7 @@
 #include "cli/documents/components.h"
 
+#include <fmt/format.h>
+
 #include <deque>
 
 #include "base/error.h"
@@ -27,7 +29,7 @@ Json face(const EntryBase& entry) {
 std::string lines(const std::vector<Json>& items) {
   std::string text;
   for (const auto& item : items) text += (text.empty() ? "  " : ",\n  ") + json_text(item);
-  return "[\n" + text + "\n ]";
+  return fmt::format("[\n{}\n ]", text);
 }
 
 /// A text that stays, for members that only look at one.
@@ -100,7 +102,7 @@ std::string kind_text(const CatalogBase& catalog, std::size_t first) {
     components.push_back(face(catalog.at(i)));
     components.push_back(to_json(catalog.at(i).shape()));
   }
-  return ",\n \"" + catalog.kind() + "\": " + lines(components);
+  return fmt::format(",\n \"{}\": {}", catalog.kind(), lines(components));
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ std::string indented(const std::string& text, std::size_t indent) {
 
 /// The first line: name, type, default.
 std::string head_text(const Shape& shape, const std::string& initial) {
-  return shape.key + "  (" + type_text(shape) + (initial.empty() ? "" : "; " + initial) + ")\n";
+  return fmt::format("{}  ({}{})\n", shape.key, type_text(shape),
+                     initial.empty() ? "" : "; " + initial);
 }
 
 /// What must hold between the options of a record, a line each.
@@ -40,7 +41,7 @@ std::string constraint_lines(const Shape& record, std::size_t indent) {
 std::string option_text(const Shape& shape, std::size_t indent, bool with_default = true) {
   const std::string blanks(indent, ' ');
   auto text = blanks + head_text(shape, with_default ? default_text(shape) : "");
-  if (!shape.doc.empty()) text += blanks + "    " + shape.doc + "\n";
+  if (!shape.doc.empty()) text += fmt::format("{}    {}\n", blanks, shape.doc);
   const auto& inner = shape.kind == Shape::Kind::list || shape.kind == Shape::Kind::table
                           ? shape.children[0]
                           : shape;
@@ -63,10 +64,10 @@ int describe_component(const CatalogBase& catalog, const std::string& name,
     if (meant.names.empty()) meant.names = nearest_names(name, catalog.names());
     const auto near = meant_text(meant);
     throw Error(Exit::recipe,
-                "no " + catalog.kind() + " is called '" + name + "'" +
-                    (near.empty() ? "; see 'ddptrain list " + catalog.kind() + "'" : near));
+                fmt::format("no {} is called '{}'{}", catalog.kind(), name,
+                            near.empty() ? "; see 'ddptrain list " + catalog.kind() + "'" : near));
   }
-  auto text = catalog.kind() + " " + entry->name + ": " + entry->doc + "\n\n";
+  auto text = fmt::format("{} {}: {}\n\n", catalog.kind(), entry->name, entry->doc);
   for (const auto& option : entry->shape().children) text += option_text(option, 2);
   if (!entry->shape().children.empty()) text += "\n";
   if (const auto lines = constraint_lines(entry->shape(), 2); !lines.empty()) text += lines + "\n";
@@ -160,8 +161,9 @@ std::string meaning_text(const Meaning& meaning, bool only) {
     return option_text(*meaning.option, 2);
   auto text = groups.size() == 1 ? option_text(*meaning.option, 2) : meaning.text;
   for (const auto& [initial, components] : groups)
-    text += "      " + (groups.size() == 1 || initial.empty() ? "" : initial + " ") + "of " +
-            join(components, ", ") + "\n";
+    text +=
+        fmt::format("      {}of {}\n", groups.size() == 1 || initial.empty() ? "" : initial + " ",
+                    join(components, ", "));
   return text;
 }
 
@@ -169,7 +171,7 @@ std::string meaning_text(const Meaning& meaning, bool only) {
 std::string foreign_text(const std::string& word, const Catalogs& catalogs) {
   for (const auto& [kind, catalog] : catalogs)
     if (const auto meant = meant_components(word, kind, catalog->names()); !meant.names.empty())
-      return "; here it is the " + kind + " " + one_of(meant.names) + std::string(meant.says);
+      return fmt::format("; here it is the {} {}{}", kind, one_of(meant.names), meant.says);
   const auto hint = foreign_key_hint(word);
   return hint.empty() ? "" : "; here it is " + hint;
 }
@@ -191,7 +193,7 @@ std::string foreign_text(const std::string& word, const Catalogs& catalogs) {
   const auto foreign = foreign_text(key, catalogs);
   if (!foreign.empty() && !key_of_ours.ends_with("." + key)) near = foreign;
   throw Error(Exit::recipe,
-              "'" + key + "' is neither a key of recipes nor a kind of component" + near);
+              fmt::format("'{}' is neither a key of recipes nor a kind of component{}", key, near));
 }
 
 /// What a value of this option may be: "optimizer" of an optimizer or a list of them.
@@ -214,7 +216,7 @@ int describe_key(const std::string& word, const Catalogs& catalogs) {
   auto kind = key;
   auto text = key + ": ";
   if (meanings.empty()) {
-    text += "a kind of component, named in " + key_of_kind(key, catalogs) + "\n";
+    text += fmt::format("a kind of component, named in {}\n", key_of_kind(key, catalogs));
   } else {
     text += "a key of recipes\n\n";
     for (const auto& meaning : meanings) text += meaning_text(meaning, meanings.size() == 1);
@@ -245,8 +247,8 @@ int describe_word(const std::string& word, const Catalogs& catalogs) {
   if (kinds.size() == 1) return describe_component(*catalogs.at(kinds[0]), word, catalogs);
   std::vector<std::string> ways;
   for (const auto& kind : kinds) ways.push_back("'ddptrain describe " + kind + " " + word + "'");
-  throw Error(Exit::recipe, "'" + word + "' is a name in several kinds (" + join(kinds, ", ") +
-                                "); write " + join(ways, " or "));
+  throw Error(Exit::recipe, fmt::format("'{}' is a name in several kinds ({}); write {}", word,
+                                        join(kinds, ", "), join(ways, " or ")));
 }
 
 int describe(const Arguments& arguments) {

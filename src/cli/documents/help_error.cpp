@@ -1,5 +1,7 @@
 #include "cli/documents/documents.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
@@ -36,12 +38,12 @@ std::string wrapped(std::string_view text) {
   std::string all, line;
   for (const auto& word : split(text, ' ')) {
     if (!line.empty() && line.size() + word.size() + 3 > kWidth) {
-      all += "  " + line + "\n";
+      all += fmt::format("  {}\n", line);
       line.clear();
     }
     line += (line.empty() ? "" : " ") + word;
   }
-  return all + "  " + line + "\n";
+  return fmt::format("{}  {}\n", all, line);
 }
 
 std::vector<std::string> lines(std::string_view yaml) {
@@ -51,12 +53,12 @@ std::vector<std::string> lines(std::string_view yaml) {
 
 std::string indented(std::string_view yaml) {
   std::string all;
-  for (const auto& line : lines(yaml)) all += "    " + line + "\n";
+  for (const auto& line : lines(yaml)) all += fmt::format("    {}\n", line);
   return all;
 }
 
 std::string block(std::string_view yaml) {
-  return "```yaml\n" + join(lines(yaml), "\n") + "\n```\n";
+  return fmt::format("```yaml\n{}\n```\n", join(lines(yaml), "\n"));
 }
 
 }  // namespace
@@ -66,7 +68,7 @@ std::string error_list() {
   for (const auto* rule : all_rule_docs()) {
     auto id = std::string(rule->id);
     id.resize(std::max<std::size_t>(id.size() + 1, 22), ' ');
-    text += "  " + id + std::string(rule->summary) + "\n";
+    text += fmt::format("  {}{}\n", id, rule->summary);
   }
   return text + "\n'ddptrain help error ID' says why, with an example.\n";
 }
@@ -80,7 +82,7 @@ std::string error_text(const std::string& id) {
     throw Error(Exit::recipe, "no kind of problem is called '" + id + "'" +
                                   did_you_mean(near, "; 'ddptrain help error' lists them"));
   }
-  auto text = id + ": " + std::string(rule->summary) + "\n\n" + wrapped(rule->why);
+  auto text = fmt::format("{}: {}\n\n{}", id, rule->summary, wrapped(rule->why));
   if (!rule->wrong.empty()) text += "\n  wrong:\n\n" + indented(rule->wrong);
   if (!rule->right.empty()) text += "\n  right:\n\n" + indented(rule->right);
   return text;
@@ -89,8 +91,7 @@ std::string error_text(const std::string& id) {
 std::string error_page() {
   std::string page(kPage);
   for (const auto* rule : all_rule_docs()) {
-    page += "\n## " + std::string(rule->id) + "\n\n" + std::string(rule->summary) + "\n\n" +
-            std::string(rule->why) + "\n";
+    page += fmt::format("\n## {}\n\n{}\n\n{}\n", rule->id, rule->summary, rule->why);
     if (!rule->wrong.empty()) page += "\nWrong:\n\n" + block(rule->wrong);
     if (!rule->right.empty()) page += "\nRight:\n\n" + block(rule->right);
   }

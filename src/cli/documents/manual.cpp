@@ -1,4 +1,6 @@
 // `help --man`: ddptrain(1).
+#include <fmt/format.h>
+
 #include "base/text.h"
 #include "cli/documents/documents.h"
 
@@ -21,10 +23,10 @@ std::string escaped(std::string_view text) {
   return out.starts_with('.') ? "\\&" + out : out;
 }
 
-std::string section(const std::string& title) { return ".SH " + title + "\n"; }
+std::string section(const std::string& title) { return fmt::format(".SH {}\n", title); }
 
 std::string entry(const std::string& term, std::string_view text) {
-  return ".TP\n.B " + escaped(term) + "\n" + escaped(text) + "\n";
+  return fmt::format(".TP\n.B {}\n{}\n", escaped(term), escaped(text));
 }
 
 std::string flag_text(const Flag& flag) {
@@ -33,10 +35,10 @@ std::string flag_text(const Flag& flag) {
 }
 
 std::string verb_text(const Verb& verb) {
-  auto text = ".SS " +
-              escaped("ddptrain " + std::string(verb.name) +
-                      (verb.usage.empty() ? "" : " " + std::string(verb.usage))) +
-              "\n" + escaped(verb.summary) + "\n";
+  auto text = fmt::format(".SS {}\n{}\n",
+                          escaped("ddptrain " + std::string(verb.name) +
+                                  (verb.usage.empty() ? "" : " " + std::string(verb.usage))),
+                          escaped(verb.summary));
   for (const auto& flag : verb.flags) text += flag_text(flag);
   return text;
 }
@@ -68,12 +70,15 @@ std::string exit_codes() {
 }  // namespace
 
 std::string manual_text(const Program& program) {
-  std::string text =
+  std::string text = fmt::format(
       ".\\\" Made by 'ddptrain help --man'.\n"
-      ".TH DDPTRAIN 1 \"\" ddptrain \"User Commands\"\n" +
-      section("NAME") + "ddptrain \\- train deep\\-learning models from a YAML recipe\n" +
-      section("SYNOPSIS") + ".B ddptrain\n.I VERB\n[words and flags]\n" + section("DESCRIPTION") +
-      kDescription + section("VERBS");
+      ".TH DDPTRAIN 1 \"\" ddptrain \"User Commands\"\n"
+      "{}ddptrain \\- train deep\\-learning models from a YAML recipe\n"
+      "{}.B ddptrain\n"
+      ".I VERB\n"
+      "[words and flags]\n"
+      "{}{}{}",
+      section("NAME"), section("SYNOPSIS"), section("DESCRIPTION"), kDescription, section("VERBS"));
   for (const auto& verb : program.verbs) text += verb_text(verb);
   text += section("FLAGS OF EVERY VERB") + common_flags();
   text += section("EXIT STATUS") + exit_codes();

@@ -1,4 +1,6 @@
 // `schema --reference`: docs/reference.md.
+#include <fmt/format.h>
+
 #include "base/text.h"
 #include "cli/documents/documents.h"
 #include "cli/documents/example.h"
@@ -14,13 +16,13 @@ std::string cell(const std::string& text) { return join(split(text, '|'), "\\|")
 std::string default_cell(const Shape& option) {
   auto text = default_text(option);
   if (text.empty() || text == "required") return text;
-  return "`" + cell(text.substr(text.find(' ') + 1)) + "`";
+  return fmt::format("`{}`", cell(text.substr(text.find(' ') + 1)));
 }
 
 void add_rows(std::string& table, const Shape& option, const std::string& prefix) {
   const auto name = prefix + option.key;
-  table += "| `" + name + "` | " + cell(type_text(option)) + " | " + default_cell(option) + " | " +
-           cell(option.doc) + " |\n";
+  table += fmt::format("| `{}` | {} | {} | {} |\n", name, cell(type_text(option)),
+                       default_cell(option), cell(option.doc));
   const bool many = option.kind == Shape::Kind::list || option.kind == Shape::Kind::table;
   const auto& inner = many ? option.children[0] : option;
   if (inner.kind != Shape::Kind::record) return;
@@ -37,7 +39,7 @@ std::string table_of(const std::vector<Shape>& options) {
 /// What must hold between options, in records within as well.
 void add_constraints(std::string& list, const Shape& record, const std::string& prefix) {
   for (const auto& text : constraint_texts(record))
-    list += "- " + (prefix.empty() ? "" : "`" + prefix + "`: ") + text + "\n";
+    list += fmt::format("- {}{}\n", prefix.empty() ? "" : fmt::format("`{}`: ", prefix), text);
   for (const auto& option : record.children) {
     const bool many = option.kind == Shape::Kind::list || option.kind == Shape::Kind::table;
     const auto& inner = many ? option.children[0] : option;
@@ -55,9 +57,9 @@ std::string constraints_of(const Shape& options) {
 
 std::string component_text(const std::string& kind, const EntryBase& component,
                            const Catalogs& catalogs) {
-  return "\n### " + kind + " " + component.name + "\n\n" + component.doc + "\n\n```yaml\n" +
-         example_of(kind, component, catalogs) + "```\n\n" + table_of(component.shape().children) +
-         constraints_of(component.shape());
+  return fmt::format("\n### {} {}\n\n{}\n\n```yaml\n{}```\n\n{}{}", kind, component.name,
+                     component.doc, example_of(kind, component, catalogs),
+                     table_of(component.shape().children), constraints_of(component.shape()));
 }
 
 }  // namespace
@@ -71,7 +73,7 @@ std::string reference_text(const Catalogs& catalogs) {
       "## Keys of a recipe\n\n" +
       table_of(recipe_shape().children);
   for (const auto& [kind, catalog] : catalogs) {
-    text += "\n## " + kind + "\n\nNamed in `" + key_of_kind(kind, catalogs) + "`.\n";
+    text += fmt::format("\n## {}\n\nNamed in `{}`.\n", kind, key_of_kind(kind, catalogs));
     for (std::size_t i = 0; i < catalog->size(); ++i)
       text += component_text(kind, catalog->at(i), catalogs);
   }

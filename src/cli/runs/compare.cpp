@@ -1,4 +1,5 @@
 // `compare RUN RUN...`: runs next to each other: recipes and metrics.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,7 +17,6 @@
 #include "cli/verb.h"
 #include "recipe/run_folders.h"
 #include "runs/run_list.h"
-#include "runs/run_scores.h"
 #include "runs/run_scores.h"
 #include "runs/seed_groups.h"
 
@@ -105,7 +105,7 @@ std::string means_of(const RunRows& rows, const SeedGroup& group) {
     std::vector<double> values;
     for (const auto i : group.runs)
       values.push_back(value_named(rows[i].record.scores.values, metric));
-    text += "  " + metric + " " + mean_text(values) + "\n";
+    text += fmt::format("  {} {}\n", metric, mean_text(values));
   }
   return text;
 }
@@ -119,15 +119,15 @@ void print_means(const RunRows& rows) {
     std::vector<std::string> names;
     for (const auto i : group.runs) names.push_back(rows[i].record.name);
     const bool several = group.seeds.size() > 1;
-    auto title = several ? "mean ± deviation over the seeds " + join(group.seeds, ", ") + " of " +
-                               join(names, ", ")
+    auto title = several ? fmt::format("mean ± deviation over the seeds {} of {}",
+                                       join(group.seeds, ", "), join(names, ", "))
                  : group.seeds.empty()
                      ? std::string("no mean over seeds: no run trained to its end")
-                     : "no mean over seeds: seed " + group.seeds[0] +
-                           " alone trained to its end, " + names[0];
+                     : fmt::format("no mean over seeds: seed {} alone trained to its end, {}",
+                                   group.seeds[0], names[0]);
     title += left_out_text(group, records);
-    print_lines("\n" + broken_at_blanks(title, width) + "\n" +
-                (several ? broken_at_blanks(means_of(rows, group), width) : ""));
+    print_lines(fmt::format("\n{}\n{}", broken_at_blanks(title, width),
+                            several ? broken_at_blanks(means_of(rows, group), width) : ""));
   }
 }
 
@@ -175,9 +175,9 @@ void print_comparison_json(const RunRows& rows) {
 void refuse_recipes(const std::vector<std::string>& words) {
   for (const auto& word : words)
     if (std::filesystem::is_regular_file(word))
-      throw Error(Exit::recipe, "'" + word +
-                                    "' is a file; compare takes run folders, and 'ddptrain diff A "
-                                    "B' says how two recipes differ");
+      throw Error(Exit::recipe, fmt::format("'{}' is a file; compare takes run folders, and "
+                                            "'ddptrain diff A B' says how two recipes differ",
+                                            word));
 }
 
 void refuse_empty(const std::vector<std::string>& words) {
@@ -190,10 +190,10 @@ int compare(const Arguments& arguments) {
   refuse_empty(arguments.words);
   const auto rows = read_rows(arguments.words, true);
   if (rows.size() < 2)
-    throw Error(Exit::recipe, rows.empty()
-                                  ? "there is no run in '" + join(arguments.words, "', '") + "'"
-                                  : "a comparison needs two runs or more; this is '" +
-                                        rows[0].record.folder + "' alone");
+    throw Error(Exit::recipe,
+                rows.empty() ? fmt::format("there is no run in '{}'", join(arguments.words, "', '"))
+                             : "a comparison needs two runs or more; this is '" +
+                                   rows[0].record.folder + "' alone");
   const auto format = arguments.chosen(kCompareFormat);
   const auto reader = reader_of(arguments, format == 2);
   if (format == 0) print_comparison(rows);

@@ -96,7 +96,7 @@ RunCell state_cell(const RunRow& row) {
     return {plural(std::ssize(row.trials), "run") + ": " + count_states(row.trials), {}};
   auto text = status_text(row.record);
   if (row.record.status == RunStatus::running && row.record.progress.seconds_left > 0)
-    text += ", " + format_seconds(row.record.progress.seconds_left) + " left";
+    text += fmt::format(", {} left", format_seconds(row.record.progress.seconds_left));
   return {text, {}};
 }
 

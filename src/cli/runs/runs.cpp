@@ -49,9 +49,10 @@ void require_column(const RunRows& rows, const std::string& flag, const std::str
   if (std::find(known.begin(), known.end(), column) != known.end()) return;
   std::sort(known.begin(), known.end());
   known.erase(std::unique(known.begin(), known.end()), known.end());
-  throw Error(Exit::recipe, flag + ": no run has a column, metric or option '" + column + "'" +
-                                did_you_mean(nearest_names(column, known),
-                                             "; columns are " + join(column_names(), ", ")));
+  throw Error(Exit::recipe,
+              fmt::format("{}: no run has a column, metric or option '{}'{}", flag, column,
+                          did_you_mean(nearest_names(column, known),
+                                       "; columns are " + join(column_names(), ", "))));
 }
 
 void keep_where(RunRows& rows, const std::string& text) {
@@ -177,12 +178,12 @@ void print_caption(const RunRows& rows, const std::vector<std::string>& columns)
                    [](const RunRow& row) { return cell_of(row, "value").number.has_value(); }))
     return;
   if (const auto& metric = columns.at(3); metric.find('/') != std::string::npos)
-    text =
-        metric + (is_larger_first(rows, metric) ? ": larger" : ": smaller") + " is better. " + text;
+    text = fmt::format("{}{} is better. {}", metric,
+                       is_larger_first(rows, metric) ? ": larger" : ": smaller", text);
   const auto sweeps = std::any_of(rows.begin(), rows.end(),
                                   [](const RunRow& row) { return row.sweep.has_value(); });
   if (sweeps) text += " Of a sweep: its best run's.";
-  print_lines("\n" + broken_at_blanks(text, terminal_columns(STDOUT_FILENO)) + "\n");
+  print_lines(fmt::format("\n{}\n", broken_at_blanks(text, terminal_columns(STDOUT_FILENO))));
 }
 
 /// Mean and deviation of what was repeated with other seeds.
@@ -206,7 +207,7 @@ void print_repeated(const RunRows& rows) {
   if (lines.empty()) return;
   const auto width = terminal_columns(STDOUT_FILENO);
   for (auto& line : lines) line = broken_at_blanks(line, width);
-  print_lines("\n" + join(lines, "\n") + "\n");
+  print_lines(fmt::format("\n{}\n", join(lines, "\n")));
 }
 
 Json to_json(const NamedValues& values) {

@@ -1,4 +1,6 @@
 // `stop RUN...`: asks runs of this machine to save and end.
+#include <fmt/format.h>
+
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -28,7 +30,7 @@ constexpr milliseconds kLook{50};
 
 /// The second word after the name of a process in /proc/PID/stat.
 pid_t parent_of(pid_t process) {
-  const auto text = read_text("/proc/" + std::to_string(process) + "/stat");
+  const auto text = read_text(fmt::format("/proc/{}/stat", process));
   const auto words = split(text.substr(text.rfind(')') + 2), ' ');
   return static_cast<pid_t>(parse_integer(words.at(1)).value_or(0));
 }
@@ -57,7 +59,7 @@ Stopped found_in(const std::string& folder) {
   const auto why = !holds_run(folder)  ? "holds no run that goes on"
                    : is_locked(folder) ? "goes on on another machine, or for another user"
                                        : "does not go on";
-  throw Error(Exit::data, "'" + folder + "' " + why + "; 'ddptrain ps' shows those that do");
+  throw Error(Exit::data, fmt::format("'{}' {}; 'ddptrain ps' shows those that do", folder, why));
 }
 
 void stop_in(const std::string& folder, bool at_once) {
@@ -70,7 +72,7 @@ void stop_in(const std::string& folder, bool at_once) {
     send_signal(process, SIGINT);
   }
   for (const auto& run : stopped.folders) {
-    log::info("waiting for '" + run + "' to end" + (at_once ? "" : ", which saves first"));
+    log::info(fmt::format("waiting for '{}' to end{}", run, at_once ? "" : ", which saves first"));
     while (is_locked(run)) std::this_thread::sleep_for(kLook);
     print_shown("%s: %s\n", run.c_str(),
                 holds_run(run) ? status_text(read_run_record(run)).c_str()

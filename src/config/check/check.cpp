@@ -98,7 +98,7 @@ void Checker::mismatch(const Node& node, const Shape& shape, const std::string& 
 void Checker::list(const Node& node, const Shape& shape, const std::string& path) {
   if (node.is_map()) return mismatch(node, shape, path);
   if (!node.is_list()) {
-    const auto written = node.is_null() ? "[]" : "[" + node.text + "]";
+    const auto written = node.is_null() ? "[]" : fmt::format("[{}]", node.text);
     const auto message = describe(node) + " is not a list; write " + written;
     return shape.nullable ? bad(node, shape, path, message)
                           : report("bad-value", node.place, path, message);
@@ -111,7 +111,7 @@ void Checker::list(const Node& node, const Shape& shape, const std::string& path
     bad(node, shape, path, fmt::format("{}, at most {} allowed", holds, shape.max_items));
   const auto& lengths = shape.lengths;
   if (!lengths.empty() && std::find(lengths.begin(), lengths.end(), count) == lengths.end())
-    bad(node, shape, path, holds + ", " + lengths_text(lengths) + " needed");
+    bad(node, shape, path, fmt::format("{}, {} needed", holds, lengths_text(lengths)));
   const auto before = problems_.size();
   for (std::size_t i = 0; i < count; ++i)
     value(node.items[i], shape.children[0], fmt::format("{}[{}]", path, i));
@@ -132,7 +132,7 @@ void Checker::items(const Node& node, const Shape& shape, const std::string& pat
     if (shape.items != ItemOrder::distinct)
       why = i > 0 ? out_of_order(node.items[i - 1], item, shape.items) : "";
     else if (!seen.insert(item.text).second)
-      why = "'" + item.text + "' is listed twice";
+      why = fmt::format("'{}' is listed twice", item.text);
     if (!why.empty()) bad(item, shape, fmt::format("{}[{}]", path, i), why);
   }
 }

@@ -1,4 +1,6 @@
 // Problems of a component: its type, and through its catalog its options.
+#include <fmt/format.h>
+
 #include "base/text.h"
 #include "config/check/check_words.h"
 #include "config/check/checker.h"
@@ -43,8 +45,8 @@ void Checker::missing_type(const Node& node, const Shape& shape, const std::stri
   for (const auto& member : node.members) {
     if (!is_near("type", name_distance(member.key, "type")) || !member.value.is_scalar()) continue;
     return report("unknown-key", member.place, path,
-                  "'" + member.key + "' is not an option of " + a_component(catalog.kind()) +
-                      "; did you mean 'type'?",
+                  fmt::format("'{}' is not an option of {}; did you mean 'type'?", member.key,
+                              a_component(catalog.kind())),
                   "type");
   }
   const auto* usual = shape.initial.find("type");
@@ -57,23 +59,23 @@ void Checker::unknown_component(const Node& type, const Shape& shape, const std:
                                 const CatalogBase& catalog) {
   if (type.is_list() || type.is_map())
     return report("unknown-component", type.place, path,
-                  "this is " + describe(type) + "; the name of " + a_component(catalog.kind()) +
-                      " was expected");
+                  fmt::format("this is {}; the name of {} was expected", describe(type),
+                              a_component(catalog.kind())));
   auto meant = meant_components(type.text, catalog.kind(), catalog.names());
   if (meant.names.empty()) meant.names = nearest_names(type.text, catalog.names());
   const auto near = meant_text(meant);
   const auto [kind, name] = of_other_kind(type.text, catalog.kind());
   if (!kind.empty() && name == type.text)
     return report("unknown-component", type.place, path,
-                  "'" + type.text + "' is " + a_component(kind) + ", not " +
-                      a_component(catalog.kind()) + near);
+                  fmt::format("'{}' is {}, not {}{}", type.text, a_component(kind),
+                              a_component(catalog.kind()), near));
   std::string other = near;
   if (near.empty())
-    other = "; " + (kind.empty() ? listing(catalog) : "it is the " + kind + " '" + name + "'");
+    other = "; " + (kind.empty() ? listing(catalog) : fmt::format("it is the {} '{}'", kind, name));
   if (lacks_space(type.text, {"type"})) other = "; a space is missing after the ':'";
   if (shape.nullable && means_null(type)) other = "; write null for none";
   report("unknown-component", type.place, path,
-         describe(type) + " is not " + a_component(catalog.kind()) + other,
+         fmt::format("{} is not {}{}", describe(type), a_component(catalog.kind()), other),
          other == near && meant.says.empty() ? only_name(meant.names) : "");
 }
 

@@ -1,4 +1,6 @@
 // Problems of records: keys that are not known or missing, and options in conflict.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/text.h"
@@ -44,8 +46,8 @@ void Checker::unwrap(const Node& node, const Shape& shape, const Node& meant,
   }
   const auto last = path.substr(path.rfind('.') + 1);
   bad(node, shape, path,
-      "'" + node.members[0].key + "' is not an option here; " + wanted + " was expected, '" + last +
-          ": " + meant.text + "', or a map of " + join(keys, ", "));
+      fmt::format("'{}' is not an option here; {} was expected, '{}: {}', or a map of {}",
+                  node.members[0].key, wanted, last, meant.text, join(keys, ", ")));
 }
 
 void Checker::shorthand(const Node& node, const Shape& shape, const std::string& path) {
@@ -97,7 +99,7 @@ void Checker::required(const Node& node, const Shape& shape, const std::string& 
     const bool reported = holds_word(misspelled, child.key) || holds_word(misspelled, "extends");
     if (child.required && !reported && !node.find(child.key))
       report("missing-key", node.place, path,
-             "'" + child.key + "' is missing: " + as_clause(child.doc));
+             fmt::format("'{}' is missing: {}", child.key, as_clause(child.doc)));
   }
 }
 

@@ -20,8 +20,8 @@ std::string no_time(const Node& node, const std::string& why) {
   std::string unused;
   const auto number = node.is_scalar() ? read_number(node, unused) : std::nullopt;
   if (number)
-    return "'" + node.text + "' has no unit; write '" + format_number(*number) + " s' or '" +
-           format_number(*number) + " min'";
+    return fmt::format("'{}' has no unit; write '{} s' or '{} min'", node.text,
+                       format_number(*number), format_number(*number));
   const bool general = why.find("epochs") != std::string::npos;
   return general ? describe(node) + " is not a time; write for example '5 min'" : why;
 }
@@ -84,7 +84,7 @@ void Checker::text(const Node& node, const Shape& shape, const std::string& path
         text->empty() ? "it is empty"
                       : fmt::format("at least {} characters are needed", shape.min_items));
   else if (const auto problem = pattern_problem(*text, shape.form); !problem.empty())
-    bad(node, shape, path, "'" + *text + "' " + problem);
+    bad(node, shape, path, fmt::format("'{}' {}", *text, problem));
 }
 
 void Checker::duration(const Node& node, const Shape& shape, const std::string& path) {
@@ -130,8 +130,8 @@ void Checker::word(const Node& node, const Shape& shape, const std::string& path
   if (const auto ours = foreign_word(node.text, words); !ours.empty()) near = {ours};
   const auto why = why_not_here(node.text, words);
   bad(node, shape, path,
-      describe(node) + " is not one of " + join(words, ", ") +
-          (why.empty() ? did_you_mean(near) : ": " + why),
+      fmt::format("{} is not one of {}{}", describe(node), join(words, ", "),
+                  why.empty() ? did_you_mean(near) : ": " + why),
       only_name(near));
 }
 

@@ -1,5 +1,7 @@
 #include "config/check/unknown_key.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/text.h"
@@ -38,7 +40,7 @@ std::string first_step(const std::string& path) { return path.substr(0, path.fin
 /// "'adam'", or "'adam', 'adamw' and others".
 std::string some_of(const std::vector<std::string>& names) {
   if (names.size() <= kMostNames) return one_of(names);
-  return "'" + names[0] + "', '" + names[1] + "' and others";
+  return fmt::format("'{}', '{}' and others", names[0], names[1]);
 }
 
 /// The path of a home as a person writes it: "optimizer.lr", "k' of 'top_k' in 'metrics".
@@ -46,14 +48,14 @@ std::string place_text(const Home& home) {
   if (!home.in_list()) return home.path();
   const auto list = home.section.substr(0, home.section.find("[]"));
   const auto owner = home.owners.empty() ? "" : "' of '" + home.owners.front();
-  return home.shape->key + owner + "' in '" + list;
+  return fmt::format("{}{}' in '{}", home.shape->key, owner, list);
 }
 
 std::string subject(const UnknownKey& key) {
-  const auto written = "'" + key.member.key + "' is not ";
-  if (!key.component.empty()) return written + "an option of '" + key.component + "'";
+  const auto written = fmt::format("'{}' is not ", key.member.key);
+  if (!key.component.empty()) return fmt::format("{}an option of '{}'", written, key.component);
   if (key.path.empty()) return written + "a key of a recipe";
-  return written + "an option of '" + key.path.substr(key.path.rfind('.') + 1) + "'";
+  return fmt::format("{}an option of '{}'", written, key.path.substr(key.path.rfind('.') + 1));
 }
 
 std::string listing(const Shape& shape) {
@@ -72,7 +74,7 @@ bool doubles_letter(const std::string& written, const std::string& key) {
 /// "init" of "init_scale": whole words of a name, of two letters at least.
 bool is_part_of(const std::string& written, const std::string& key) {
   if (written.size() < 2 || written.size() >= key.size()) return false;
-  return ("_" + key + "_").find("_" + lower(written) + "_") != std::string::npos;
+  return (fmt::format("_{}_", key)).find(fmt::format("_{}_", lower(written))) != std::string::npos;
 }
 
 /// Whether two places are in one section of a recipe; the top is around all.
@@ -175,7 +177,7 @@ KeyAdvice KeyAdvisor::advise(const UnknownKey& key) {
     const auto owners = some_of(best.other->owners);
     if (key_there == key.member.key)
       return {"unknown-key",
-              "'" + key_there + "' is an option of " + owners + ", not of '" + key.component + "'",
+              fmt::format("'{}' is an option of {}, not of '{}'", key_there, owners, key.component),
               true};
     return {"unknown-key", subject(key) + "; '" + key_there + "' is one of " + owners, true};
   }

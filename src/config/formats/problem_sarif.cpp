@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
@@ -71,7 +73,7 @@ Json fix_of(const Problem& problem) {
                          {"insertedContent", text(problem.suggestion)}};
   const Json change{{"artifactLocation", artifact(problem.place)},
                     {"replacements", Json::array({replacement})}};
-  return {{"description", text("write '" + problem.suggestion + "'")},
+  return {{"description", text(fmt::format("write '{}'", problem.suggestion))},
           {"artifactChanges", Json::array({change})}};
 }
 
@@ -96,7 +98,7 @@ std::string help_of(const RuleDoc& rule, bool markdown) {
   const auto block = [&](const std::string& title, std::string_view yaml) {
     if (yaml.ends_with('\n')) yaml.remove_suffix(1);
     const auto shown = std::string(yaml);
-    help += "\n\n" + title + "\n\n" + (markdown ? "```yaml\n" + shown + "\n```" : shown);
+    help += fmt::format("\n\n{}\n\n{}", title, markdown ? "```yaml\n" + shown + "\n```" : shown);
   };
   if (!rule.wrong.empty()) block("Wrong:", rule.wrong);
   if (!rule.right.empty()) block("Right:", rule.right);

@@ -1,5 +1,7 @@
 #include "config/schema/schema.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "base/json.h"
@@ -97,7 +99,7 @@ Json bare(const std::string& type, const Shape& shape) {
   if (shape.nullable) schema["type"].push_back("null");
   const auto words = words_in_place(shape);
   std::string pattern;
-  for (const auto& word : words) pattern += "^" + word + "$|";
+  for (const auto& word : words) pattern += fmt::format("^{}$|", word);
   schema["pattern"] = pattern + std::string(kReference);
   schema["patternErrorMessage"] = (type == "integer" ? "Not an " : "Not a ") + type +
                                   (words.empty() ? "." : "; or write " + join(words, " or ") + ".");
@@ -129,7 +131,7 @@ class SchemaWriter {
       all[child.key] = option(child, part);
       if (child.was.empty()) continue;
       all[child.was] = plain(child, part);
-      all[child.was]["deprecationMessage"] = "'" + child.was + "' is now '" + child.key + "'.";
+      all[child.was]["deprecationMessage"] = fmt::format("'{}' is now '{}'.", child.was, child.key);
       all[child.was]["doNotSuggest"] = true;
     }
     return all;
@@ -271,7 +273,7 @@ class SchemaWriter {
     definitions[name] = nullptr;  // a component may hold others of its kind
     define_components(catalog);
     Json word = reference_to(catalog.kind() + ".name");
-    if (part == Part::whole) word["$ref"] = "#/definitions/" + catalog.kind() + ".bare";
+    if (part == Part::whole) word["$ref"] = fmt::format("#/definitions/{}.bare", catalog.kind());
     definitions[name] = {{"anyOf", {map(catalog, part), word, reference_to("reference")}}};
     return reference_to(name);
   }

@@ -65,9 +65,9 @@ std::string broken(const Json& json, int levels) {
   const std::string indent(static_cast<std::size_t>(kBrokenLevels - levels), ' ');
   std::string text;
   for (const auto& [key, value] : json.items())
-    text += (text.empty() ? "" : ",\n") + indent + json_text(Json(key)) + ": " +
-            broken(value, levels - 1);
-  return "{\n" + text + "\n" + indent + "}";
+    text += fmt::format("{}{}{}: {}", text.empty() ? "" : ",\n", indent, json_text(Json(key)),
+                        broken(value, levels - 1));
+  return fmt::format("{{\n{}\n{}}}", text, indent);
 }
 
 }  // namespace

@@ -78,8 +78,7 @@ const Character* first_of(std::span<const Character> set, std::string_view text)
 void refuse_of(std::span<const Character> set, std::string_view text, std::size_t at) {
   const auto* found = first_of(set, text.substr(at));
   if (!found) return;
-  refuse_at(at, std::string(found->name) + " (" + std::string(found->code) + "); write " +
-                    std::string(found->write));
+  refuse_at(at, fmt::format("{} ({}); write {}", found->name, found->code, found->write));
 }
 
 bool is_high(unsigned code) { return code >= 0xD800 && code <= 0xDBFF; }

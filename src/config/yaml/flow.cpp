@@ -1,5 +1,7 @@
 #include "config/yaml/flow.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 
@@ -19,7 +21,7 @@ std::string in_quotes(char c) {
 }
 
 std::string no_colon_after(std::string_view word) {
-  return "a ':' is missing after '" + std::string(word) + "'";
+  return fmt::format("a ':' is missing after '{}'", word);
 }
 
 /// "lr:0.1": where the colon is that no space follows.
@@ -70,7 +72,7 @@ void refuse_start(std::string_view text, std::size_t at) {
   refuse_lookalike(text, at);
   if (c == '!') refuse_at(at, "tags are not read; leave it out, or put the text in quotes", "tag");
   if (c == '@' || c == '`' || c == '%' || c == ',')
-    refuse_at(at, "text that starts with " + in_quotes(c) + " needs quotes");
+    refuse_at(at, fmt::format("text that starts with {} needs quotes", in_quotes(c)));
 }
 
 std::size_t Flow::read(std::size_t at, std::size_t end) {
@@ -172,7 +174,7 @@ void Flow::colon(std::size_t at) {
     auto word = at;
     while (word > bracket.at && !is_white_space(text_[word - 1]) && !is_mark(text_[word - 1]))
       --word;
-    refuse_at(word, "a ',' is missing before '" + std::string(text_.substr(word, at - word)) + "'");
+    refuse_at(word, fmt::format("a ',' is missing before '{}'", text_.substr(word, at - word)));
   }
   bracket.colon = true;
   bracket.done = false;
@@ -204,7 +206,7 @@ void Flow::no_value() const {
 
 void Flow::close(std::size_t at) {
   const char c = text_[at];
-  if (!open()) refuse_at(at, std::string("'") + c + "' closes nothing; text needs quotes");
+  if (!open()) refuse_at(at, fmt::format("'{}' closes nothing; text needs quotes", c));
   if (!closes(c, brackets_.back().kind)) wrong_bracket(at);
   end_entry();
   brackets_.pop_back();
@@ -221,7 +223,7 @@ void Flow::wrong_bracket(std::size_t at) const {
   if (c == ']' && bracket.content && !bracket.colon) no_value();
   if (c == '}' && bracket.colon)
     refuse_at(bracket.pairs > 0 ? bracket.pairs : bracket.entry, "a '{' is missing before this");
-  refuse_at(at, std::string("'") + c + "' does not close '" + bracket.kind + "'");
+  refuse_at(at, fmt::format("'{}' does not close '{}'", c, bracket.kind));
 }
 
 std::size_t Flow::plain(std::size_t at, std::size_t end) const {
@@ -245,7 +247,7 @@ void Flow::end() const {
 }
 
 void Flow::unclosed() const {
-  refuse_at(brackets_.back().at, std::string("'") + brackets_.back().kind + "' is not closed");
+  refuse_at(brackets_.back().at, fmt::format("'{}' is not closed", brackets_.back().kind));
 }
 
 }  // namespace ddptrain

@@ -92,8 +92,8 @@ void Indentation::enter(std::size_t column, std::size_t at, bool list) {
   empty_ = false;
   if (continues_level(column, at, list)) return;
   if (siblings && !levels_.empty() && levels_.back().column < column)
-    refuse_at(at, "the indentation fits nothing above; its siblings stand at " +
-                      columns(*siblings) + " or " + columns(levels_.back().column));
+    refuse_at(at, fmt::format("the indentation fits nothing above; its siblings stand at {} or {}",
+                              columns(*siblings), columns(levels_.back().column)));
   if (siblings && levels_.empty())
     refuse_at(at, "indented less than what stands above, at " + columns(*siblings));
   if (item && !levels_.empty() && levels_.back().column < column) refuse_item_with_keys(*item);
@@ -133,7 +133,7 @@ void Indentation::refuse_missing_colon(std::size_t at) const {
   if (next != std::string_view::npos && rest[next] == '=')
     refuse_at(at + next, "'=' where a ':' belongs");
   if (end == rest.size() || is_space(rest[end]))
-    refuse_at(at + end, "a ':' is missing after '" + std::string(rest.substr(0, end)) + "'");
+    refuse_at(at + end, fmt::format("a ':' is missing after '{}'", rest.substr(0, end)));
 }
 
 /// "- lr = 0.1" or "- lr 0.1" and, on the next line, more keys of that item.
@@ -149,8 +149,9 @@ void Indentation::refuse_item_with_keys(std::size_t at) const {
   if (equals) next = std::min(line.find_first_not_of(" \t", next + 1), line.size());
   const std::string key(line.substr(0, end)), value(line.substr(next));
   refuse_at(equals ? at + line.find('=') : at + end,
-            (equals ? "'=' where a ':' belongs" : "a ':' is missing after '" + key + "'") +
-                "; write '" + key + ": " + value + "'");
+            fmt::format("{}; write '{}: {}'",
+                        equals ? "'=' where a ':' belongs" : "a ':' is missing after '" + key + "'",
+                        key, value));
 }
 
 void Indentation::refuse_key(std::size_t at, std::size_t end) const {

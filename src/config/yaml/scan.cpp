@@ -107,9 +107,9 @@ class Scanner {
     if (!first) sign();
     skip_blanks();
     if (at_end()) return;
-    refuse_at(at_, std::string("the text of '") + text_[mark] +
-                       "' starts on the next line; on its own stand '-' or '+' and an indentation "
-                       "of 1 to 9 at most");
+    refuse_at(at_, fmt::format("the text of '{}' starts on the next line; on its own stand '-' or "
+                               "'+' and an indentation of 1 to 9 at most",
+                               text_[mark]));
   }
 
   /// `---` and `...`; what follows `---` on its line starts the document.
@@ -177,7 +177,7 @@ class Scanner {
   }
 
   [[noreturn]] static void no_opening(char closing, std::size_t at) {
-    refuse_at(at, std::string("a '") + (closing == '}' ? '{' : '[') + "' is missing before this");
+    refuse_at(at, fmt::format("a '{}' is missing before this", closing == '}' ? '{' : '['));
   }
 
   void skip_anchor() {
@@ -225,7 +225,7 @@ class Scanner {
       const char opening = value_ < at_ ? text_[value_] : ' ';
       const bool other = opening == (now() == ']' ? '{' : '[');
       if (other) no_opening(now(), value_);
-      refuse_at(at_, std::string("'") + now() + "' closes nothing; text needs quotes");
+      refuse_at(at_, fmt::format("'{}' closes nothing; text needs quotes", now()));
     }
     refuse_at(at_,
               "text behind the end of a value; a value with quotes inside needs quotes around");

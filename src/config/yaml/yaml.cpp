@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <functional>
@@ -131,7 +133,7 @@ class YamlWriter {
     }
     for (const auto& item : node.items) {
       if (fits_flow(item, indent + 2)) {
-        out += margin + "- " + flow(item) + comment(item) + "\n";
+        out += fmt::format("{}- {}{}\n", margin, flow(item), comment(item));
         continue;
       }
       std::string inner;
@@ -143,7 +145,7 @@ class YamlWriter {
  private:
   void after_key(std::string& out, const Node& value, std::size_t indent, std::size_t used) const {
     if (fits_flow(value, used)) {
-      out += " " + flow(value) + comment(value) + "\n";
+      out += fmt::format(" {}{}\n", flow(value), comment(value));
       return;
     }
     out += "\n";

@@ -1,4 +1,6 @@
 // data image_folder: a folder per class, in one folder per split.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -60,7 +62,7 @@ std::vector<std::string> chosen_classes(const FileSystem& files, const fs::path&
   for (std::size_t i = 0; i < asked.size() && !may_lack; ++i)
     if (!std::binary_search(there.begin(), there.end(), asked[i]))
       throw Error(Exit::data, Option{"data.classes"},
-                  "no folder '" + (folder / asked[i]).string() + "'");
+                  fmt::format("no folder '{}'", (folder / asked[i]).string()));
   return asked;
 }
 
@@ -84,7 +86,7 @@ void add_split(ImageList& list, Split split, const std::string& folder, const Im
       throw Error(Exit::data, "class folder '" + (path / name).string() + "' has no images");
     for (const auto& each : paths) files.push_back({each, found - list.classes.begin()});
   }
-  if (files.empty()) throw Error(Exit::data, "no images in '" + path.string() + "'");
+  if (files.empty()) throw Error(Exit::data, fmt::format("no images in '{}'", path.string()));
 }
 
 ImageList list_images(const FileSystem& system, const ImageFolderOptions& options,

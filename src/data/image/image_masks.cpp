@@ -118,7 +118,7 @@ ImageList list_images(const FileSystem& system, const ImageMasksOptions& options
   ImageList list(system);
   list.root = options.root;
   list.files[0] = pairs_in(system, options, folder == "." ? "" : folder);
-  if (list.files[0].empty()) throw Error(Exit::data, "no images in '" + place + "'");
+  if (list.files[0].empty()) throw Error(Exit::data, fmt::format("no images in '{}'", place));
   if (!skip_bad) require_masks(list);
   divide(list, options.valid);
   return list;

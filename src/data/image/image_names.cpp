@@ -1,5 +1,7 @@
 // data image_names: images whose labels are in their names (fastai's
 // ImageDataLoaders.from_name_re and from_name_func).
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -74,7 +76,7 @@ class Labeler {
     const auto group = whole_->first_group(text);
     if (!group) throw Error(Exit::data, Option{"data.pattern"}, "'" + path + "' does not match");
     if (group->empty())
-      throw Error(Exit::data, Option{"data.pattern"}, "'" + path + "' has an empty label");
+      throw Error(Exit::data, Option{"data.pattern"}, fmt::format("'{}' has an empty label", path));
     return *group;
   }
 
@@ -85,7 +87,7 @@ class Labeler {
       if (!pattern.matches(text)) continue;
       if (found)
         throw Error(Exit::data, Option{"data.labels"},
-                    "'" + path + "' matches the labels '" + *found + "' and '" + label + "'");
+                    fmt::format("'{}' matches the labels '{}' and '{}'", path, *found, label));
       found = &label;
     }
     if (!found) throw Error(Exit::data, Option{"data.labels"}, "'" + path + "' matches none");
@@ -104,7 +106,7 @@ ImageList list_images(const FileSystem& system, const ImageNamesOptions& options
                 "no folder '" + options.root + "'; name another, or an archive under data.source");
   const Labeler labeler(options);
   const auto paths = ImageScan(options.root, options.extensions, system).images("");
-  if (paths.empty()) throw Error(Exit::data, "no images in '" + options.root + "'");
+  if (paths.empty()) throw Error(Exit::data, fmt::format("no images in '{}'", options.root));
   std::vector<std::string> labels;
   for (const auto& path : paths) labels.push_back(labeler.label(path));
   ImageList list(system);

@@ -142,7 +142,7 @@ ImageList with_poses(const FileSystem& system, const ImagePointsOptions& options
   const auto& root = *options.root;
   if (!is_folder(system, root))
     throw Error(Exit::data, Option{"data.root"},
-                "no folder '" + root + "'; name another, or an archive under data.source");
+                fmt::format("no folder '{}'; name another, or an archive under data.source", root));
   ImageList list(system);
   list.root = root;
   for (const auto& path : ImageScan(root, image_extensions(), system).images("")) {
@@ -152,9 +152,9 @@ ImageList with_poses(const FileSystem& system, const ImagePointsOptions& options
         path.substr(0, path.size() - poses.image_ending.size()) + poses.pose_ending;
   }
   if (list.files[0].empty())
-    throw Error(Exit::data, "no images '*" + poses.image_ending + "' in '" + root +
-                                "'; data.poses.image_ending "
-                                "names another ending");
+    throw Error(Exit::data,
+                fmt::format("no images '*{}' in '{}'; data.poses.image_ending names another ending",
+                            poses.image_ending, root));
   if (!options.valid.folder && !options.valid.divides())
     throw Error(Exit::data, Option{"data.valid"},
                 "names no validation split; write '{fraction: 0.2}', or a folder in root");

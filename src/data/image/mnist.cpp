@@ -51,7 +51,7 @@ PixelSet read_idx(const FileSystem& files, const std::string& root, const std::s
                                         labels[0], sizes[0]));
   const Extent size{1, static_cast<int>(sizes[1]), static_cast<int>(sizes[2])};
   if (extent.fixed() && !(size == extent))
-    throw Error(Exit::data, "'" + set.files[0].path() + "' has images of another size");
+    throw Error(Exit::data, fmt::format("'{}' has images of another size", set.files[0].path()));
   extent = size;
   const auto first_label = set.files[1].bytes().subspan(8);
   set.labels.assign(first_label.begin(), first_label.end());

@@ -16,7 +16,7 @@ double in_epochs(const Duration& until, std::optional<double> epochs) {
   if (until.unit == Duration::Unit::epochs) return until.count;
   if (until.unit != Duration::Unit::share)
     throw Error(Exit::recipe, Option{"data.transforms.progressive"},
-                "'" + to_text(until) + "' is no number of epochs and no share of the run");
+                fmt::format("'{}' is no number of epochs and no share of the run", to_text(until)));
   if (!epochs)
     throw Error(Exit::recipe, Option{"data.transforms.progressive"},
                 "'" + to_text(until) +

@@ -49,9 +49,9 @@ class MaskTarget final : public ImageTarget, public PredictionForm {
                                path};
     const auto found = image_size(encoded);
     if (found != size)
-      throw Error(Exit::data, "'" + path + "' is " + size_text(found.width, found.height) +
-                                  " pixels, and its image '" + file.path + "' is " +
-                                  size_text(size.width, size.height));
+      throw Error(Exit::data, fmt::format("'{}' is {} pixels, and its image '{}' is {}", path,
+                                          size_text(found.width, found.height), file.path,
+                                          size_text(size.width, size.height)));
     auto mask = decode_mask(encoded);
     for (auto& byte : mask.bytes) byte = class_of(byte, path);
     mask.border = codes_.border();

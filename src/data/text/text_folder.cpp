@@ -116,7 +116,7 @@ std::vector<std::string> labeled_folders(const FileSystem& system, const TextFol
 std::vector<TextFile> texts_below(const TextFolderOptions& options, const TextFiles& files,
                                   const fs::path& folder, std::int64_t label) {
   std::vector<TextFile> found;
-  LongWork work("listing '" + folder.string() + "'");
+  LongWork work(fmt::format("listing '{}'", folder.string()));
   walk(files.system, folder.string(), [&](const FileEntry& entry) {
     work.did();
     if (entry.kind == FileKind::file && has_extension(options, entry.path))
@@ -213,7 +213,7 @@ TextFiles list_unlabeled(const FileSystem& system, const TextFolderOptions& opti
     files.root = file.parent_path().string();
     files.splits[1] = {{{file.filename().string(), -1}, system.info(path).size, 0}};
   }
-  if (files.splits[1].empty()) throw Error(Exit::data, "no texts in '" + path + "'");
+  if (files.splits[1].empty()) throw Error(Exit::data, fmt::format("no texts in '{}'", path));
   return files;
 }
 

@@ -26,8 +26,8 @@ std::int64_t end_of(const BlockOptions& options, const TokenVocabulary& vocabula
   const auto found = std::find(tokens.begin(), tokens.end(), *options.end);
   if (found != tokens.end()) return found - tokens.begin();
   throw Error(Exit::recipe, Option{"data.blocks.end"},
-              "'" + shown(*options.end, 40) + "' is no token of the vocabulary" +
-                  did_you_mean(nearest(*options.end, tokens)));
+              fmt::format("'{}' is no token of the vocabulary{}", shown(*options.end, 40),
+                          did_you_mean(nearest(*options.end, tokens))));
 }
 
 /// A row of a batch.

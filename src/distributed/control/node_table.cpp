@@ -117,8 +117,7 @@ std::string name_of_node() {
     std::error_code none;
     return std::filesystem::read_symlink(std::string("/proc/self/ns/") + kind, none).string();
   };
-  return std::string(trim(boot)) + " " + space("pid") + " " + space("net") + " " +
-         std::to_string(::getuid());
+  return fmt::format("{} {} {} {}", trim(boot), space("pid"), space("net"), ::getuid());
 }
 
 NodeTable::NodeTable(c10d::Store& store, int rank, int world, const std::string& node) {

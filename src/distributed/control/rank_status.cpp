@@ -15,10 +15,10 @@ constexpr double kHangs = 3;  // seconds; less is work
 
 std::string last_place(const RankStatus& status) {
   if (status.count < 0) return "before it joined the others";
-  return "in phase '" + status.phase + "' " +
-         (status.step < 0 ? std::string("before the first step")
-                          : fmt::format("after step {}", status.step)) +
-         (status.host.empty() ? "" : " on " + status.host);
+  return fmt::format("in phase '{}' {}{}", status.phase,
+                     status.step < 0 ? std::string("before the first step")
+                                     : fmt::format("after step {}", status.step),
+                     status.host.empty() ? "" : " on " + status.host);
 }
 
 /// ", nor of ranks 4, 5": the others that are silent too, a few of them.
@@ -90,20 +90,20 @@ std::optional<Failure> missing_rank(const std::vector<RankStatus>& before,
     if (stays && (!hangs || now.silent > after[*hangs].silent)) hangs = rank;
   }
   if (!hangs) return {};
-  return failure_of_rank(static_cast<int>(*hangs), Exit::hang,
-                         "no sign of life for " + format_seconds(after[*hangs].silent) + " " +
-                             last_place(after[*hangs]) +
-                             ", while the others wait for it (parallel.timeout)");
+  return failure_of_rank(
+      static_cast<int>(*hangs), Exit::hang,
+      fmt::format("no sign of life for {} {}, while the others wait for it (parallel.timeout)",
+                  format_seconds(after[*hangs].silent), last_place(after[*hangs])));
 }
 
 Failure lost_server(const RankStatus& last, bool served_by_agent) {
   return failure_of_rank(
       0, Exit::device,
-      "no answer from " +
-          std::string(served_by_agent ? "torchrun on its node, which serves the meeting point"
-                                      : "the meeting point, which it serves") +
-          " (MASTER_ADDR): it was last seen " + last_place(last) +
-          "; it was killed or suspended, or its node is lost");
+      fmt::format("no answer from {} (MASTER_ADDR): it was last seen {}; it was killed or "
+                  "suspended, or its node is lost",
+                  served_by_agent ? "torchrun on its node, which serves the meeting point"
+                                  : "the meeting point, which it serves",
+                  last_place(last)));
 }
 
 }  // namespace ddptrain

@@ -150,7 +150,7 @@ int onnx_type(at::ScalarType type) {
   for (const auto& [known, number] : kTypes)
     if (known == type) return number;
   throw Error(Exit::recipe,
-              std::string("ONNX: tensors of type ") + c10::toString(type) + " are not exported");
+              fmt::format("ONNX: tensors of type {} are not exported", c10::toString(type)));
 }
 
 std::string to_bytes(const OnnxModel& model) {

@@ -30,8 +30,8 @@ void add_phase(Rows& rows, const std::string& name, double seconds, double all) 
 std::string reached(double work, double step, double limit, const char* unit) {
   if (limit <= 0) return "not known";
   const double now = work / step;
-  return format_fixed(now / 1e9, 1) + " " + unit + " of " + format_fixed(limit / 1e9, 1) + ", " +
-         percent(now / limit);
+  return fmt::format("{} {} of {}, {}", format_fixed(now / 1e9, 1), unit,
+                     format_fixed(limit / 1e9, 1), percent(now / limit));
 }
 
 std::string setting(const StepTimes& t) {
@@ -76,7 +76,7 @@ std::string parts_text(const StepTimes& t, std::size_t columns) {
          " samples per second\narithmetic: " + reached(t.flops, t.step, t.limits.flops, "GFLOP/s") +
          " (matrix product)\nmemory: " + reached(t.bytes, t.step, t.limits.bytes, "GB/s") +
          " (triad); operators' tensors, some of which caches hold\n\n" + limit.sentence +
-         (limit.override.empty() ? "" : ": '" + limit.override + "'") + "\n";
+         (limit.override.empty() ? "" : fmt::format(": '{}'", limit.override)) + "\n";
 }
 
 std::string speed_up_text(const std::vector<StepTimes>& all, std::size_t columns) {

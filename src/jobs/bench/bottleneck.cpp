@@ -23,8 +23,8 @@ int cores_of_rank(const StepTimes& t) { return std::max(1, t.cores / std::max(1,
 bool loader_keeps_up(const StepTimes& t) { return t.loader_alone < t.step - t.of(Phase::loader); }
 
 StepLimit of_loader(const StepTimes& t, double share) {
-  const auto start =
-      "the loader limits: a step waits for its batch for " + whole_percent(share) + " of its time";
+  const auto start = fmt::format("the loader limits: a step waits for its batch for {} of its time",
+                                 whole_percent(share));
   if (loader_keeps_up(t))
     return {"loader", start + ", although batches are loaded fast enough: more of them ahead help",
             "data.loader.prefetch=16"};
@@ -38,8 +38,8 @@ StepLimit of_loader(const StepTimes& t, double share) {
 }
 
 StepLimit of_communication(const StepTimes& t, double share) {
-  const auto start =
-      "communication limits: ranks wait for each other for " + whole_percent(share) + " of a step";
+  const auto start = fmt::format("communication limits: ranks wait for each other for {} of a step",
+                                 whole_percent(share));
   if (!t.rounds_gradients && t.ranks > 1)
     return {"communication", start + "; gradients of half the size help",
             "parallel.ddp.comm.dtype=bf16"};

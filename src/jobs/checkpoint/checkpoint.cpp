@@ -254,8 +254,8 @@ int consolidate(const Arguments& arguments) {
   }
   const auto checkpoint = map_checkpoint(folder);
   write_safetensors(words[2], {checkpoint.model, {{"format", "pt"}}});
-  log::info("wrote " + plural(std::ssize(checkpoint.model), "tensor") + " of " + folder + " to " +
-            words[2]);
+  log::info(fmt::format("wrote {} of {} to {}", plural(std::ssize(checkpoint.model), "tensor"),
+                        folder, words[2]));
   return 0;
 }
 
@@ -284,11 +284,11 @@ int checkpoint_action(const Arguments& arguments) {
                                                                  {"prune", prune_run}};
   const auto found = actions.find(action);
   if (found == actions.end())
-    throw Error(
-        Exit::recipe,
-        "'checkpoint' has no action '" + action + "'" +
-            did_you_mean(nearest(action, {"info", "verify", "diff", "consolidate", "prune"}),
-                         "; there are info, verify, diff, consolidate, prune"));
+    throw Error(Exit::recipe,
+                fmt::format("'checkpoint' has no action '{}'{}", action,
+                            did_you_mean(
+                                nearest(action, {"info", "verify", "diff", "consolidate", "prune"}),
+                                "; there are info, verify, diff, consolidate, prune")));
   return found->second(arguments);
 }
 

@@ -3,6 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/abs.h>
 #include <ATen/ops/isnan.h>
+#include <fmt/format.h>
 
 #include <limits>
 #include <optional>
@@ -44,10 +45,10 @@ std::optional<ComparedTensor> compared(const std::string& name, const at::Tensor
   ComparedTensor found;
   found.name = name;
   if (a.sizes() != b.sizes())
-    found.problem = "shape " + shape_text(a) + " in A, " + shape_text(b) + " in B";
+    found.problem = fmt::format("shape {} in A, {} in B", shape_text(a), shape_text(b));
   else if (a.scalar_type() != b.scalar_type())
-    found.problem = std::string(c10::toString(a.scalar_type())) + " in A, " +
-                    c10::toString(b.scalar_type()) + " in B";
+    found.problem = fmt::format("{} in A, {} in B", c10::toString(a.scalar_type()),
+                                c10::toString(b.scalar_type()));
   else if (a.numel() > 0)
     measure(a, b, found);
   if (found.problem.empty() && found.others == 0) return {};

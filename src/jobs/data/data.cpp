@@ -1,5 +1,7 @@
 // `data get|check|stats|show RECIPE`, `data tokens|shards RECIPE FOLDER` and `data make KIND
 // FOLDER`.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -48,7 +50,7 @@ std::string split_name(Split split) { return split == Split::train ? "training" 
 
 std::int64_t count_bad(const Dataset& data, Split split) {
   std::int64_t bad = 0;
-  LongWork work("checking " + split_name(split) + " samples", data.size(split));
+  LongWork work(fmt::format("checking {} samples", split_name(split)), data.size(split));
   for (std::int64_t i = 0; i < data.size(split); work.did(), ++i) try {
       auto batch = data.allocate_length(split, 1, data.length(split, i));
       if (!data.load(split, i, {}, batch, 0)) ++bad;
@@ -84,7 +86,7 @@ std::vector<std::int64_t> pixels_of_classes(const Dataset& data, Split split) {
   std::vector<std::int64_t> counts(classes + 1);
   Draw plain;
   plain.plain = true;
-  LongWork work("reading " + split_name(split) + " samples", data.size(split));
+  LongWork work(fmt::format("reading {} samples", split_name(split)), data.size(split));
   for (std::int64_t i = 0; i < data.size(split); work.did(), ++i) {
     auto batch = data.allocate(Split::valid, 1);
     if (!data.load(split, i, plain, batch, 0)) continue;
@@ -117,7 +119,7 @@ std::vector<NumberStats> stats_of_numbers(const Dataset& data, Split split) {
   std::vector<NumberStats> stats(static_cast<std::size_t>(facts.numbers + 2 * facts.points));
   Draw plain;
   plain.plain = true;
-  LongWork work("reading " + split_name(split) + " samples", data.size(split));
+  LongWork work(fmt::format("reading {} samples", split_name(split)), data.size(split));
   for (std::int64_t i = 0; i < data.size(split); work.did(), ++i) {
     auto batch = data.allocate_length(Split::valid, 1, data.length(split, i));
     if (!data.load(split, i, plain, batch, 0)) continue;
@@ -215,7 +217,7 @@ std::uint64_t shard_bytes(const Arguments& arguments) {
   Size size;
   std::string why;
   if (!parse(Node::scalar(text), size, why) || size.bytes <= 0)
-    throw Error(Exit::recipe, "--size: '" + text + "' is not a size such as 256MiB");
+    throw Error(Exit::recipe, fmt::format("--size: '{}' is not a size such as 256MiB", text));
   return static_cast<std::uint64_t>(size.bytes);
 }
 

@@ -27,7 +27,7 @@ void refuse(const Arguments& arguments, const Flags& flags) {
   for (const auto* flag : flags)
     if (arguments.has(flag))
       throw Error(Exit::recipe,
-                  std::string(flag) + " has no effect on 'data make " + arguments.words[1] + "'");
+                  fmt::format("{} has no effect on 'data make {}'", flag, arguments.words[1]));
 }
 
 std::uint64_t seed_of(const Arguments& arguments, std::uint64_t otherwise) {
@@ -43,7 +43,7 @@ int make_table(const Arguments& arguments, const char* name, const Make& make) {
   options.rows = whole_number(arguments, "--rows", options.rows);
   const auto file = arguments.words[2] + "/" + name;
   log::info(make(arguments.words[2], options)
-                ? "wrote " + plural(options.rows, "row") + " into " + file
+                ? fmt::format("wrote {} into {}", plural(options.rows, "row"), file)
                 : file + " is there already");
   return 0;
 }
@@ -60,7 +60,7 @@ int make_images(const Arguments& arguments, int kinds, const Make& make) {
   const auto& folder = arguments.words[2];
   log::info(make(folder, options) ? fmt::format("drew {} images into {}",
                                                 kinds * (options.train + options.val), folder)
-                                  : "the images are in " + folder + " already");
+                                  : fmt::format("the images are in {} already", folder));
   return 0;
 }
 
@@ -77,7 +77,7 @@ int until_asked_to_stop(const std::function<int()>& make) {
   try {
     return make();
   } catch (const StopMaking& stop) {
-    log::info("asked to stop (" + signal_name(stop.signal) + "): nothing was made");
+    log::info(fmt::format("asked to stop ({}): nothing was made", signal_name(stop.signal)));
     return 128 + stop.signal;
   }
 }
@@ -88,8 +88,8 @@ int whole_number(const Arguments& arguments, std::string_view flag, int otherwis
   if (!arguments.has(flag)) return otherwise;
   const auto value = parse_integer(arguments.value(flag));
   if (!value || *value < 1 || *value > 1'000'000)
-    throw Error(Exit::recipe, std::string(flag) + ": '" + arguments.value(flag) +
-                                  "' is not a whole number above 0");
+    throw Error(Exit::recipe,
+                fmt::format("{}: '{}' is not a whole number above 0", flag, arguments.value(flag)));
   return static_cast<int>(*value);
 }
 
@@ -113,8 +113,8 @@ int make_data(const Arguments& arguments) {
   std::vector<std::string> names;
   for (const auto& [name, make] : kinds) names.push_back(name);
   throw Error(Exit::recipe,
-              "'data make' has no kind '" + asked + "'" +
-                  did_you_mean(nearest(asked, names), "; there are " + join(names, ", ")));
+              fmt::format("'data make' has no kind '{}'{}", asked,
+                          did_you_mean(nearest(asked, names), "; there are " + join(names, ", "))));
 }
 
 }  // namespace ddptrain

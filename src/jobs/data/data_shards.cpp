@@ -121,7 +121,7 @@ class ShardFolder {
     if (is_about(index())) return false;
     if (!is_about(unfinished())) {
       if (!fs::is_empty(folder_))
-        throw Error(Exit::data, "'" + folder_ + "' has other files; name another folder");
+        throw Error(Exit::data, fmt::format("'{}' has other files; name another folder", folder_));
       write_atomically(unfinished(), about_.dump());
     }
     for (const auto& entry : fs::directory_iterator(folder_))
@@ -159,7 +159,7 @@ class ShardFolder {
 
 Json written_split(const ShardedSplit& split, const std::string& folder, std::uint64_t most) {
   ShardWriter writer(folder, split.name, most);
-  LongWork work("writing " + split.name + " shards", split.samples);
+  LongWork work(fmt::format("writing {} shards", split.name), split.samples);
   for (std::int64_t i = 0; i < split.samples; work.did(), ++i)
     writer.add(fmt::format("{:09}", i), [&] { return split.columns(i); });
   Json shards = Json::array();
@@ -183,7 +183,7 @@ void write_shards(const Recipe& recipe, const std::string& folder, std::uint64_t
   const bool lines = catalog<Dataset>().find(recipe.data.type())->has("label_in_lines");
   const auto data = lines ? sharded_lines(recipe) : sharded_images(recipe);
   ShardFolder shards(folder, data, most);
-  if (!shards.begin()) return log::info("the shards are in '" + folder + "' already");
+  if (!shards.begin()) return log::info(fmt::format("the shards are in '{}' already", folder));
   Json index;
   if (!data.classes.empty()) index["classes"] = data.classes;
   for (const auto& split : data.splits) index[split.name] = written_split(split, folder, most);

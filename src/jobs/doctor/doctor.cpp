@@ -74,7 +74,7 @@ std::uintmax_t memory_line(const std::string& name) {
 
 Observation memory() {
   const auto all = memory_line("MemTotal"), free = memory_line("MemAvailable");
-  Observation found{bytes_text(all) + ", " + bytes_text(free) + " available"};
+  Observation found{fmt::format("{}, {} available", bytes_text(all), bytes_text(free))};
   if (free < all / 10) found.advice = "other programs take nearly all of it; end some of them";
   if (const auto limit = parse_integer(first_line_of("/sys/fs/cgroup/memory.max")))
     found.text += "; the container may use " + bytes_text(static_cast<std::uintmax_t>(*limit));
@@ -106,8 +106,8 @@ Observation disk(const fs::path& folder, const std::string& what) {
   const auto space = free_space((fs::absolute(folder) / "").lexically_normal().parent_path());
   const auto& there = space.folder;
   if (!space.unknown.empty())
-    return {"cannot look at '" + there + "': " + space.unknown, "write another folder"};
-  Observation found{format_bytes(space.bytes) + " free for " + what + " (" + there + ")"};
+    return {fmt::format("cannot look at '{}': {}", there, space.unknown), "write another folder"};
+  Observation found{fmt::format("{} free for {} ({})", format_bytes(space.bytes), what, there)};
   if (::access(there.c_str(), W_OK) != 0)
     found.advice = "it cannot be written; choose another folder, or change its rights";
   else if (space.bytes < kMuchDisk)

@@ -67,7 +67,7 @@ std::string plugin_line(const Accelerator& devices) {
   std::vector<std::string> versions;
   for (const auto& [library, version] : devices.versions())
     versions.push_back(library + " " + version);
-  return "plug-in\topens; " + join(versions, ", ") + "\t";
+  return fmt::format("plug-in\topens; {}\t", join(versions, ", "));
 }
 
 std::vector<std::string> device_lines(const Accelerator& devices) {
@@ -112,8 +112,8 @@ std::vector<NamedObservation> what_there_is(DeviceKind kind) {
 void require_sum(const at::Tensor& tensor, double expected) {
   const auto sum = tensor.sum().item<double>();
   if (sum != expected)
-    throw Error(Exit::device, "it gives " + format_number(sum) + " where " +
-                                  format_number(expected) + " is right");
+    throw Error(Exit::device, fmt::format("it gives {} where {} is right", format_number(sum),
+                                          format_number(expected)));
 }
 
 /// Ones on the first device, twos on the second.

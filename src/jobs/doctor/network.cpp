@@ -146,8 +146,8 @@ std::vector<NamedObservation> time_observations(const std::vector<ReduceTime>& t
   const auto ranks = static_cast<int>(hosts.size());
   std::vector<NamedObservation> found;
   for (const auto& [bytes, seconds] : times) {
-    auto text = milliseconds_text(seconds) + " for " + format_bytes(bytes) + " over " +
-                plural(ranks, "rank") + " (" + transport + ", median)";
+    auto text = fmt::format("{} for {} over {} ({}, median)", milliseconds_text(seconds),
+                            format_bytes(bytes), plural(ranks, "rank"), transport);
     if (bytes >= 1 << 20)
       text += ", bus bandwidth " + rate_text(bus_bandwidth(bytes, seconds, ranks));
     found.push_back({"all-reduce", {std::move(text)}});

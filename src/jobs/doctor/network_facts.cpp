@@ -67,8 +67,8 @@ Observation open_files_of(const NetworkFacts& least) {
 
 Observation locked_memory_of(const NetworkFacts& least) {
   if (least.locked_memory < 0) return {"any amount may be locked"};
-  Observation found{format_bytes(least.locked_memory) + " may be locked on " + least.host +
-                    " (RLIMIT_MEMLOCK)"};
+  Observation found{fmt::format("{} may be locked on {} (RLIMIT_MEMLOCK)",
+                                format_bytes(least.locked_memory), least.host)};
   if (std::filesystem::exists("/dev/infiniband"))
     found.advice = "InfiniBand and EFA register buffers: 'ulimit -l unlimited'";
   return found;

@@ -241,9 +241,9 @@ std::unique_ptr<Csv> open_raw(const std::string& path, CsvFormat format) {
 }
 
 std::string in_words(const Node& value) {
-  if (value.is_scalar()) return "'" + value.text + "'";
+  if (value.is_scalar()) return fmt::format("'{}'", value.text);
   std::vector<std::string> words;
-  for (const auto& item : value.items) words.push_back("'" + item.text + "'");
+  for (const auto& item : value.items) words.push_back(fmt::format("'{}'", item.text));
   return join(words, " ");
 }
 
@@ -324,11 +324,11 @@ std::string csv_in_words(const CsvFormat& format) {
 
 std::string csv_lines(const CsvFormat& format) {
   const auto node = options_of(format);
-  return node.members.empty() ? "" : "  csv: " + to_flow(node) + "\n";
+  return node.members.empty() ? "" : fmt::format("  csv: {}\n", to_flow(node));
 }
 
 std::string missing_lines(const std::vector<std::string>& more) {
-  return more.empty() ? "" : "  missing: " + yaml_list(missing_spellings(more)) + "\n";
+  return more.empty() ? "" : fmt::format("  missing: {}\n", yaml_list(missing_spellings(more)));
 }
 
 std::vector<std::string> missing_spellings(const std::vector<std::string>& more) {

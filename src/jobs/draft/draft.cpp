@@ -160,11 +160,11 @@ std::vector<std::string> found_classes(const std::vector<ClassCount>& classes,
     throw Error(Exit::data, found[0] + "; a classifier needs two classes or more");
   const auto [few, many] = fewest_and_most(classes);
   if (few < 10)
-    found.push_back("the smallest class has " + counted(few, noun) +
-                    ", which is very few to learn from");
+    found.push_back(fmt::format("the smallest class has {}, which is very few to learn from",
+                                counted(few, noun)));
   if (is_unbalanced(classes))
-    found.push_back("classes differ in size (" + with_commas(few) + " to " + with_commas(many) +
-                    "): look at f1 as well as accuracy");
+    found.push_back(fmt::format("classes differ in size ({} to {}): look at f1 as well as accuracy",
+                                with_commas(few), with_commas(many)));
   return found;
 }
 
@@ -174,7 +174,7 @@ std::string found_split(const std::string& split) {
 }
 
 std::string split_lines(const ClassFolders& folders) {
-  std::string lines = "  train: " + yaml_text(folders.train) + "\n";
+  std::string lines = fmt::format("  train: {}\n", yaml_text(folders.train));
   if (folders.valid.empty())
     return lines +
            "  valid: {fraction: 0.2, seed: 42}     # 20 % of the samples, always the same\n";
@@ -211,7 +211,7 @@ std::string with_commas(std::int64_t count) {
 
 std::string counted(std::int64_t count, std::string_view noun) {
   const auto ending = count == 1 ? "" : noun.ends_with('s') ? "es" : "s";
-  return with_commas(count) + " " + std::string(noun) + ending;
+  return fmt::format("{} {}{}", with_commas(count), noun, ending);
 }
 
 std::string yaml_text(const std::string& text) { return to_flow(Node::quoted_text(text)); }

@@ -1,4 +1,6 @@
 // `init` from a folder of images.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -48,9 +50,9 @@ std::string transform_lines(const ImageProfile& profile) {
                                     : usual_transforms(usual_side(profile.middle()));
   std::string lines = "  transforms:\n";
   for (const auto& split : lists.members) {
-    lines += "    " + split.key + ":\n";
+    lines += fmt::format("    {}:\n", split.key);
     for (const auto& item : split.value.items)
-      lines += item.is_scalar() ? flip_line(profile) : "      - " + to_flow(item) + "\n";
+      lines += item.is_scalar() ? flip_line(profile) : fmt::format("      - {}\n", to_flow(item));
   }
   return lines;
 }
@@ -61,12 +63,12 @@ Draft from_class_folders(const InitRequest& request, const ClassFolders& folders
   draft.found = found_classes(folders.classes, "image");
   add_unscored(folders, draft.found);
   draft.found.push_back(found_split(folders.valid.empty() ? "" : "folder " + folders.valid));
-  std::string data = "  type: image_folder\n  root: " + yaml_text(request.written) + "\n";
+  std::string data = fmt::format("  type: image_folder\n  root: {}\n", yaml_text(request.written));
   data += split_lines(folders);
   std::vector<std::string> names;
   for (const auto& one : folders.classes) names.push_back(one.name);
   if (!folders.siblings.empty() || !folders.unscored.empty())
-    data += "  classes: " + yaml_list(names) + "\n";
+    data += fmt::format("  classes: {}\n", yaml_list(names));
   if (!folders.siblings.empty())
     draft.found.push_back("no images in " + join(folders.siblings, ", ") + ", which is left out");
   note_other_formats(request.path, draft.found);
@@ -103,11 +105,12 @@ Draft from_names(const InitRequest& request, const std::vector<std::string>& fil
   draft.found = found_classes(classes, "image");
   draft.found[0] += " (by file name)";
   draft.found.push_back(found_split(""));
-  const auto data = "  type: image_names\n  root: " + yaml_text(request.written) +
-                    "\n  pattern: '" + kWordAndNumber +
-                    "'     # its first group is the label\n"
-                    "  valid: {fraction: 0.2, seed: 42}     # 20 % of the samples, always the "
-                    "same\n";
+  const auto data = fmt::format(
+      "  type: image_names\n"
+      "  root: {}\n"
+      "  pattern: '{}'     # its first group is the label\n"
+      "  valid: {{fraction: 0.2, seed: 42}}     # 20 % of the samples, always the same\n",
+      yaml_text(request.written), kWordAndNumber);
   draft.recipe = image_recipe(data, {classes, training_samples(classes, false)},
                               paths_below(request.path, some_of(files, 200)), draft.found);
   return draft;
@@ -122,18 +125,22 @@ std::string image_recipe(const std::string& data, const ImageLabels& labels,
   const auto policy = policy_lines(profile, found);
   const auto batch = std::to_string(fitting_batch(labels.training, 64));
   const int epochs = epochs_for(labels.training);
-  std::string text = model_lines("type: resnet18", "resnet18") + "\ndata:\n" + data +
-                     transform_lines(profile) + "\nbatch: {global: " + batch +
-                     "}\ntrain: {duration: " + std::to_string(epochs) +
-                     " epochs, channels_last: true}\n";
+  std::string text = fmt::format(
+      "{}\n"
+      "data:\n"
+      "{}{}\n"
+      "batch: {{global: {}}}\n"
+      "train: {{duration: {} epochs, channels_last: true}}\n",
+      model_lines("type: resnet18", "resnet18"), data, transform_lines(profile), batch, epochs);
   const std::string metric = labels.several ? "accuracy_multi" : "accuracy";
   text += labels.several ? "loss: bce_with_logits                    # any number of labels each\n"
                          : "loss: {type: cross_entropy, label_smoothing: 0.1}\n";
   const bool more = !labels.several && is_unbalanced(labels.classes);
-  return text + "metrics: [" + metric + (more ? ", {type: f1, average: macro}" : "") +
-         "]\n"
-         "optimizer: {type: adamw, lr: 1e-3, weight_decay: 5e-2, no_decay: [norm, bias]}\n" +
-         closing_lines(metric, epochs) + policy;
+  return fmt::format(
+      "{}metrics: [{}{}]\n"
+      "optimizer: {{type: adamw, lr: 1e-3, weight_decay: 5e-2, no_decay: [norm, bias]}}\n{}{}",
+      text, metric, more ? ", {type: f1, average: macro}" : "", closing_lines(metric, epochs),
+      policy);
 }
 
 Draft draft_images(const InitRequest& request) {

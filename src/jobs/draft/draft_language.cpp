@@ -54,7 +54,7 @@ double share_for(std::int64_t documents) {
 std::string words_in(std::int64_t words) {
   std::int64_t unit = 1;
   while (words / unit >= 100) unit *= 10;
-  return "about " + with_commas((words + unit / 2) / unit * unit) + " words";
+  return fmt::format("about {} words", with_commas((words + unit / 2) / unit * unit));
 }
 
 /// Some words that the model may continue.
@@ -73,7 +73,7 @@ std::string prompt_from(const std::string& text) {
 
 void require_text(const std::string& where, const PlainTexts& texts, const TextSplit& split) {
   const auto found =
-      where + ": " + counted(texts.documents, "text") + ", " + words_in(texts.words());
+      fmt::format("{}: {}, {}", where, counted(texts.documents, "text"), words_in(texts.words()));
   if (texts.words() < kFewestWords)
     throw Error(Exit::data, found + "; a language model needs " + with_commas(kFewestWords) +
                                 " words at least, and many more to write well: add texts of the "
@@ -222,18 +222,21 @@ Draft draft_language_folder(const InitRequest& request) {
   std::vector<std::string> ignored;
   const auto paths = texts_of(request.path, train, ignored);
   if (!valid.empty() && texts_of(request.path, valid, ignored).empty()) valid.clear();
-  LanguageData data{"texts in '" + request.path + "'", plain_texts(request.path, paths)};
+  LanguageData data{fmt::format("texts in '{}'", request.path), plain_texts(request.path, paths)};
   if (valid.empty())
     data.split.fraction = share_for(data.texts.documents);
   else
     data.split.named = "folder " + valid;
-  data.lines =
-      "  type: text_folder\n  root: " + yaml_text(request.written) +
-      "\n  train: " + yaml_text(train) + "\n" + kTaskLine +
-      (valid.empty() ? share_line(data.split, "texts") : "  valid: " + yaml_text(valid) + "\n");
+  data.lines = fmt::format(
+      "  type: text_folder\n"
+      "  root: {}\n"
+      "  train: {}\n{}{}",
+      yaml_text(request.written), yaml_text(train), kTaskLine,
+      valid.empty() ? share_line(data.split, "texts")
+                    : fmt::format("  valid: {}\n", yaml_text(valid)));
   std::ranges::sort(ignored);
   ignored.erase(std::unique(ignored.begin(), ignored.end()), ignored.end());
-  if (!ignored.empty()) data.lines += "  ignore: " + yaml_list(ignored) + "\n";
+  if (!ignored.empty()) data.lines += fmt::format("  ignore: {}\n", yaml_list(ignored));
   data.why = reason(request, "texts of each class in a folder of its own make a classifier");
   auto draft = draft_from(data);
   if (!ignored.empty()) draft.found.push_back("left out: " + join(ignored, ", "));
@@ -254,11 +257,14 @@ Draft draft_language_lines(const InitRequest& request, const std::string& key,
     data.texts.bytes += std::ssize(record.texts.at(0));
   }
   data.split.fraction = share_for(data.texts.documents);
-  data.lines = "  type: text_jsonl\n  file: " + yaml_text(request.written) + "\n  text: [" +
-               yaml_text(key) + "]\n" + kTaskLine + share_line(data.split, "lines");
+  data.lines = fmt::format(
+      "  type: text_jsonl\n"
+      "  file: {}\n"
+      "  text: [{}]\n{}{}",
+      yaml_text(request.written), yaml_text(key), kTaskLine, share_line(data.split, "lines"));
   data.why = reason(request, why);
   auto draft = draft_from(data);
-  draft.found.push_back("texts: key '" + key + "'");
+  draft.found.push_back(fmt::format("texts: key '{}'", key));
   return draft;
 }
 
@@ -269,14 +275,17 @@ Draft draft_language_rows(const InitRequest& request, const TableProfile& profil
   if (column.empty())
     data.split.fraction = share_for(data.texts.documents);
   else
-    data.split.named = "column '" + column + "'";
-  data.lines = "  type: text_csv\n  file: " + yaml_text(request.written) + "\n" +
-               csv_lines(profile.csv) + "  text: [" + yaml_text(texts.name) + "]\n" + kTaskLine +
-               (column.empty() ? share_line(data.split, "rows")
-                               : "  valid: {column: " + yaml_text(column) + ", fraction: null}\n");
+    data.split.named = fmt::format("column '{}'", column);
+  data.lines = fmt::format(
+      "  type: text_csv\n"
+      "  file: {}\n"
+      "{}  text: [{}]\n{}{}",
+      yaml_text(request.written), csv_lines(profile.csv), yaml_text(texts.name), kTaskLine,
+      column.empty() ? share_line(data.split, "rows")
+                     : fmt::format("  valid: {{column: {}, fraction: null}}\n", yaml_text(column)));
   data.why = reason(request, "no column looks like a label, --target COLUMN names one");
   auto draft = draft_from(data);
-  draft.found.push_back("texts: column '" + texts.name + "'; --text COLUMN takes another");
+  draft.found.push_back(fmt::format("texts: column '{}'; --text COLUMN takes another", texts.name));
   if (const auto csv = csv_in_words(profile.csv); !csv.empty())
     draft.found.push_back("CSV: " + csv);
   if (const auto others = left_out_line(profile, texts, column); !others.empty())
@@ -309,8 +318,8 @@ Draft draft_tokens(const InitRequest& request) {
                  "task: a language model, which learns to continue such texts",
                  std::string("validation split: ") + kValidTokens};
   if (tokens.tokens() < kFewestWords)
-    throw Error(Exit::data, train + ": " + draft.found[0] + "; a language model needs " +
-                                with_commas(kFewestWords) + " tokens at least");
+    throw Error(Exit::data, fmt::format("{}: {}; a language model needs {} tokens at least", train,
+                                        draft.found[0], with_commas(kFewestWords)));
   const auto data = "  type: token_file\n  train: " +
                     yaml_text(is_folder ? at(request.written, kTrainTokens) : request.written) +
                     "\n  valid: " + yaml_text(at(request.written, kValidTokens)) + "\n";

@@ -109,7 +109,7 @@ FoundCodes codes_of_file(const std::string& root, const std::bitset<256>& number
   if (numbers.test(kVoidNumber) && found.names.size() <= kVoidNumber) voids.emplace_back("255");
   found.lines = "  codes: codes.txt\n";
   if (!voids.empty())
-    found.lines += "  void: " + yaml_list(voids) + "     # neither trained nor scored\n";
+    found.lines += fmt::format("  void: {}     # neither trained nor scored\n", yaml_list(voids));
   return found;
 }
 
@@ -122,9 +122,9 @@ std::optional<FoundCodes> codes_of_numbers(const std::bitset<256>& numbers) {
     names.push_back("class_" + values.back());
   }
   if (names.size() < 2 || names.size() > kMostCodes) return {};
-  FoundCodes found{"  codes: " + yaml_list(names) + "     # name them\n", names};
+  FoundCodes found{fmt::format("  codes: {}     # name them\n", yaml_list(names)), names};
   if (values.back() != std::to_string(values.size() - 1))
-    found.lines += "  values: [" + join(values, ", ") + "]\n";
+    found.lines += fmt::format("  values: [{}]\n", join(values, ", "));
   if (numbers.test(kVoidNumber) && values.back() != "255")
     found.lines += "  void: [\"255\"]     # neither trained nor scored\n";
   return found;
@@ -154,12 +154,12 @@ FoundValid valid_of(const InitRequest& request, const MaskFolders& folders) {
     const auto held = std::count_if(folders.files.begin(), folders.files.end(),
                                     [&](const auto& f) { return f.starts_with(folder + "/"); });
     if (held > 0 && held < all)
-      return {"  valid: " + yaml_text(folder) + "\n", "folder " + folder, all - held};
+      return {fmt::format("  valid: {}\n", yaml_text(folder)), "folder " + folder, all - held};
   }
   for (const std::string name : {"valid.txt", "val.txt"})
     if (std::error_code unknown; fs::exists(fs::path(request.path) / name, unknown))
       return {"  valid: {list: " + yaml_text((fs::path(request.written) / name).string()) + "}\n",
-              "those that " + name + " lists", all * 4 / 5};
+              fmt::format("those that {} lists", name), all * 4 / 5};
   return {"  valid: {fraction: 0.2, seed: 42}     # 20 % of the images, always the same\n", "",
           all * 4 / 5};
 }
@@ -170,15 +170,17 @@ std::string masks_recipe(const std::string& data, std::int64_t training,
   found[0] += "; " + sizes_text(profile);
   const auto policy = policy_lines(profile, found);
   const int epochs = epochs_for(training);
-  return model_lines("type: unet, body: resnet18", "resnet18") + "\ndata:\n" + data +
-         dense_transforms(profile) +
-         "\nbatch: {global: " + std::to_string(fitting_batch(training, 16)) +
-         "}\ntrain: {duration: " + std::to_string(epochs) +
-         " epochs, channels_last: true}\n"
-         "loss: cross_entropy\n"
-         "metrics: [accuracy, jaccard_coeff_multi, per_class_iou]\n"
-         "optimizer: {type: adamw, lr: 1e-3, weight_decay: 1e-2, no_decay: [norm, bias]}\n" +
-         closing_lines("jaccard_coeff_multi", epochs) + policy;
+  return fmt::format(
+      "{}\n"
+      "data:\n"
+      "{}{}\n"
+      "batch: {{global: {}}}\n"
+      "train: {{duration: {} epochs, channels_last: true}}\n"
+      "loss: cross_entropy\n"
+      "metrics: [accuracy, jaccard_coeff_multi, per_class_iou]\n"
+      "optimizer: {{type: adamw, lr: 1e-3, weight_decay: 1e-2, no_decay: [norm, bias]}}\n{}{}",
+      model_lines("type: unet, body: resnet18", "resnet18"), data, dense_transforms(profile),
+      fitting_batch(training, 16), epochs, closing_lines("jaccard_coeff_multi", epochs), policy);
 }
 
 }  // namespace
@@ -203,18 +205,23 @@ std::optional<Draft> draft_masks(const InitRequest& request) {
   if (!codes) return {};
   const auto valid = valid_of(request, *folders);
   Draft draft;
-  draft.found = {counted(static_cast<std::int64_t>(folders->files.size()), "image") +
-                 " with a mask each, " +
-                 counted(static_cast<std::int64_t>(codes->names.size()), "class") + ": " +
-                 join({codes->names.begin(),
-                       codes->names.begin() + std::min<std::ptrdiff_t>(8, codes->names.size())},
-                      ", ") +
-                 (codes->names.size() > 8 ? ", ..." : "")};
+  draft.found = {
+      fmt::format("{} with a mask each, {}: {}{}",
+                  counted(static_cast<std::int64_t>(folders->files.size()), "image"),
+                  counted(static_cast<std::int64_t>(codes->names.size()), "class"),
+                  join({codes->names.begin(),
+                        codes->names.begin() + std::min<std::ptrdiff_t>(8, codes->names.size())},
+                       ", "),
+                  codes->names.size() > 8 ? ", ..." : "")};
   draft.found.push_back(found_split(valid.words));
-  const auto data =
-      "  type: image_masks\n  root: " + yaml_text(request.written) +
-      "\n  images: " + yaml_text(folders->images) + "\n  masks: " + yaml_text(folders->masks) +
-      "\n  mask_name: " + yaml_text(folders->mask_name) + "\n" + codes->lines + valid.line;
+  const auto data = fmt::format(
+      "  type: image_masks\n"
+      "  root: {}\n"
+      "  images: {}\n"
+      "  masks: {}\n"
+      "  mask_name: {}\n{}{}",
+      yaml_text(request.written), yaml_text(folders->images), yaml_text(folders->masks),
+      yaml_text(folders->mask_name), codes->lines, valid.line);
   draft.recipe = masks_recipe(data, valid.training,
                               paths_below(request.path, some_of(folders->files, 200)), draft.found);
   draft.input = (fs::path(request.path) / folders->images).string();

@@ -36,15 +36,18 @@ std::string points_recipe(const std::string& data, std::int64_t training,
   found[0] += "; " + sizes_text(profile);
   const auto policy = policy_lines(profile, found);
   const int epochs = epochs_for(training);
-  return model_lines("type: vision_learner, body: resnet18, y_range: [-1, 1]", "resnet18") +
-         "\ndata:\n" + data + dense_transforms(profile) +
-         "\nbatch: {global: " + std::to_string(fitting_batch(training, 64)) +
-         "}\ntrain: {duration: " + std::to_string(epochs) +
-         " epochs, channels_last: true}\n"
-         "loss: mse                                # of points from -1 to 1 over the image\n"
-         "metrics: [point_distance, rmse]\n"
-         "optimizer: {type: adamw, lr: 2e-3, weight_decay: 1e-2, no_decay: [norm, bias]}\n" +
-         closing_lines("point_distance", epochs) + policy;
+  return fmt::format(
+      "{}\n"
+      "data:\n"
+      "{}{}\n"
+      "batch: {{global: {}}}\n"
+      "train: {{duration: {} epochs, channels_last: true}}\n"
+      "loss: mse                                # of points from -1 to 1 over the image\n"
+      "metrics: [point_distance, rmse]\n"
+      "optimizer: {{type: adamw, lr: 2e-3, weight_decay: 1e-2, no_decay: [norm, bias]}}\n{}{}",
+      model_lines("type: vision_learner, body: resnet18, y_range: [-1, 1]", "resnet18"), data,
+      dense_transforms(profile), fitting_batch(training, 64), epochs,
+      closing_lines("point_distance", epochs), policy);
 }
 
 std::string pose_of(const std::string& image, const std::string& ending) {
@@ -88,9 +91,11 @@ Draft draft_pose_files(const InitRequest& request, const std::vector<std::string
   Draft draft;
   draft.found = {counted(count, "image") + " with a pose file each, one point"};
   draft.found.push_back(found_split(folder.empty() ? "" : "folder " + folder));
-  std::string data = "  type: image_points\n  root: " + yaml_text(request.written) +
-                     "\n  poses: {image_ending: " + yaml_text(ending) +
-                     ", pose_ending: _pose.txt, calibration: " + yaml_text(calibration) + "}\n";
+  std::string data = fmt::format(
+      "  type: image_points\n"
+      "  root: {}\n"
+      "  poses: {{image_ending: {}, pose_ending: _pose.txt, calibration: {}}}\n",
+      yaml_text(request.written), yaml_text(ending), yaml_text(calibration));
   data += folder.empty()
               ? "  valid: {fraction: 0.2, seed: 42}     # 20 % of the images, always the same\n"
               : "  valid: " + yaml_text(folder) +
@@ -113,15 +118,15 @@ Draft draft_points(const InitRequest& request, const TableProfile& profile,
   const auto split = std::find_if(profile.columns.begin(), profile.columns.end(), says_split);
   const bool has_split = split != profile.columns.end();
   Draft draft;
-  draft.found = {counted(profile.rows, "image") + " with " +
-                 counted(listed_points(profile), "point") + " each"};
-  draft.found.push_back(found_split(has_split ? "column '" + split->name + "'" : ""));
-  std::string data =
-      "  type: image_points\n  file: " + yaml_text(request.written) + "\n" + csv_lines(profile.csv);
+  draft.found = {fmt::format("{} with {} each", counted(profile.rows, "image"),
+                             counted(listed_points(profile), "point"))};
+  draft.found.push_back(found_split(has_split ? fmt::format("column '{}'", split->name) : ""));
+  std::string data = fmt::format("  type: image_points\n  file: {}\n{}", yaml_text(request.written),
+                                 csv_lines(profile.csv));
   const auto home = fs::path(request.written).parent_path();
-  if (!root.empty()) data += "  root: " + yaml_text((home / root).string()) + "\n";
-  data += "  columns: {path: " + yaml_text(paths.name) +
-          (has_split ? ", split: " + yaml_text(split->name) : "") + "}\n";
+  if (!root.empty()) data += fmt::format("  root: {}\n", yaml_text((home / root).string()));
+  data += fmt::format("  columns: {{path: {}{}}}\n", yaml_text(paths.name),
+                      has_split ? ", split: " + yaml_text(split->name) : "");
   if (!has_split)
     data += "  valid: {fraction: 0.2, seed: 42}     # 20 % of the images, always the same\n";
   auto folder = fs::path(request.path).parent_path().string();

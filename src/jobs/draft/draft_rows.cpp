@@ -1,4 +1,6 @@
 // `init` from a CSV file that lists images or texts.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -109,13 +111,13 @@ Draft draft_image_rows(const InitRequest& request, const TableProfile& profile,
   Draft draft;
   draft.found = found_classes(classes, delimiter.empty() ? "image" : "label");
   draft.found.push_back(found_target(request, label));
-  draft.found.push_back(found_split(has_split ? "column '" + split->name + "'" : ""));
-  std::string data =
-      "  type: manifest\n  file: " + yaml_text(request.written) + "\n" + csv_lines(profile.csv);
-  if (!root.empty()) data += "  root: " + yaml_text(from_recipe(request, root)) + "\n";
-  data += "  columns: {path: " + yaml_text(paths.name) + ", label: " + yaml_text(label) +
-          (has_split ? ", split: " + yaml_text(split->name) : "") + "}\n";
-  if (!delimiter.empty()) data += "  label_delimiter: \"" + delimiter + "\"\n";
+  draft.found.push_back(found_split(has_split ? fmt::format("column '{}'", split->name) : ""));
+  std::string data = fmt::format("  type: manifest\n  file: {}\n{}", yaml_text(request.written),
+                                 csv_lines(profile.csv));
+  if (!root.empty()) data += fmt::format("  root: {}\n", yaml_text(from_recipe(request, root)));
+  data += fmt::format("  columns: {{path: {}, label: {}{}}}\n", yaml_text(paths.name),
+                      yaml_text(label), has_split ? ", split: " + yaml_text(split->name) : "");
+  if (!delimiter.empty()) data += fmt::format("  label_delimiter: \"{}\"\n", delimiter);
   if (!has_split)
     data += "  valid: {fraction: 0.2, seed: 42}     # 20 % of the images, always the same\n";
   const auto sample = sampled_images(profile, paths, root);
@@ -137,21 +139,24 @@ Draft draft_text_rows(const InitRequest& request, const TableProfile& profile,
   Draft draft;
   draft.found = regression ? std::vector<std::string>{numbers_in_words(profile, target, "text")}
                            : found_classes(classes, "text");
-  draft.found.push_back("texts: column '" + texts.name + "'");
+  draft.found.push_back(fmt::format("texts: column '{}'", texts.name));
   draft.found.push_back(found_target(request, label));
   draft.found.push_back(kLearnsToContinue);
   if (const auto csv = csv_in_words(profile.csv); !csv.empty())
     draft.found.push_back("CSV: " + csv);
   const auto others = other_columns(profile, texts.name, label);
   if (!others.empty())
-    draft.found.push_back("left out: " + join(others, ", ") +
-                          "; --table learns from them instead of the texts");
+    draft.found.push_back(fmt::format("left out: {}; --table learns from them instead of the texts",
+                                      join(others, ", ")));
   draft.found.push_back(found_split(""));
-  const auto data = "  type: text_csv\n  file: " + yaml_text(request.written) + "\n" +
-                    csv_lines(profile.csv) + "  text: [" + yaml_text(texts.name) +
-                    "]\n  label: " + yaml_text(label) + (regression ? "\n  task: regression" : "") +
-                    "\n  valid: {fraction: 0.2, seed: 42}     # 20 % of the rows, always the "
-                    "same\n";
+  const auto data = fmt::format(
+      "  type: text_csv\n"
+      "  file: {}\n"
+      "{}  text: [{}]\n"
+      "  label: {}{}\n"
+      "  valid: {{fraction: 0.2, seed: 42}}     # 20 % of the rows, always the same\n",
+      yaml_text(request.written), csv_lines(profile.csv), yaml_text(texts.name), yaml_text(label),
+      regression ? "\n  task: regression" : "");
   draft.recipe = text_recipe(data, classes, rows_for_training(profile.rows));
   return draft;
 }

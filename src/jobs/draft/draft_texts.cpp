@@ -1,4 +1,6 @@
 // `init` from texts: a folder of them, or lines of JSON.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -88,21 +90,26 @@ std::string text_recipe(const std::string& data, const std::vector<ClassCount>& 
                         std::int64_t training) {
   const int epochs = training < 1000 ? 20 : training < 10000 ? 8 : 4;
   const bool few = training < 5000;
-  const auto scores =
-      classes.empty() ? std::string("loss: mse\nmetrics: [rmse, mae, r2]\n")
-                      : std::string("loss: cross_entropy\nmetrics: [accuracy") +
-                            (is_unbalanced(classes) ? ", {type: f1, average: macro}" : "") + "]\n";
-  return "# An embedding of each word and pair of words, averaged: small, fast and hard to beat.\n"
-         "# Others: text_transformer, awd_lstm; `ddptrain describe model awd_lstm`.\n"
-         "model: {type: bag_of_embeddings, dim: 32, ngrams: 2, buckets: " +
-         std::string(few ? "20000" : "200000") + ", dropout: 0.3, token_dropout: 0.2}\n\ndata:\n" +
-         data + "  vocabulary: {min_freq: " + (few ? "2" : "3") +
-         "}\n  max_length: 512\n  sampler: length_sorted               # little padding\n"
-         "\nbatch: {global: " +
-         std::to_string(fitting_batch(training, 64)) +
-         "}\ntrain: {duration: " + std::to_string(epochs) + " epochs}\n" + scores +
-         "optimizer: {type: adamw, lr: 1e-2, weight_decay: 0}\n" +
-         closing_lines(classes.empty() ? "rmse" : "accuracy", epochs);
+  const auto scores = classes.empty()
+                          ? std::string("loss: mse\nmetrics: [rmse, mae, r2]\n")
+                          : fmt::format(
+                                "loss: cross_entropy\n"
+                                "metrics: [accuracy{}]\n",
+                                is_unbalanced(classes) ? ", {type: f1, average: macro}" : "");
+  return fmt::format(
+      "# An embedding of each word and pair of words, averaged: small, fast and hard to beat.\n"
+      "# Others: text_transformer, awd_lstm; `ddptrain describe model awd_lstm`.\n"
+      "model: {{type: bag_of_embeddings, dim: 32, ngrams: 2, buckets: {}, dropout: 0.3, "
+      "token_dropout: 0.2}}\n\n"
+      "data:\n"
+      "{}  vocabulary: {{min_freq: {}}}\n"
+      "  max_length: 512\n"
+      "  sampler: length_sorted               # little padding\n\n"
+      "batch: {{global: {}}}\n"
+      "train: {{duration: {} epochs}}\n"
+      "{}optimizer: {{type: adamw, lr: 1e-2, weight_decay: 0}}\n{}",
+      few ? "20000" : "200000", data, few ? "2" : "3", fitting_batch(training, 64), epochs, scores,
+      closing_lines(classes.empty() ? "rmse" : "accuracy", epochs));
 }
 
 Draft draft_texts(const InitRequest& request) {
@@ -116,10 +123,10 @@ Draft draft_texts(const InitRequest& request) {
   add_unscored(*folders, draft.found);
   draft.found.push_back(kLearnsToContinue);
   draft.found.push_back(found_split(folders->valid.empty() ? "" : "folder " + folders->valid));
-  auto data =
-      "  type: text_folder\n  root: " + yaml_text(request.written) + "\n" + split_lines(*folders);
+  auto data = fmt::format("  type: text_folder\n  root: {}\n{}", yaml_text(request.written),
+                          split_lines(*folders));
   if (const auto ignored = ignored_names(request.path, *folders); !ignored.empty())
-    data += "  ignore: " + yaml_list(ignored) + "\n";
+    data += fmt::format("  ignore: {}\n", yaml_list(ignored));
   draft.recipe = text_recipe(data, folders->classes,
                              training_samples(folders->classes, !folders->valid.empty()));
   return draft;
@@ -140,14 +147,17 @@ Draft draft_json_lines(const InitRequest& request) {
                                     " takes it for a label nevertheless");
   Draft draft;
   draft.found = found_classes(classes, "text");
-  draft.found.push_back("texts: key '" + keys.text + "'; target: key '" + label + "'" +
-                        (request.target.empty() ? "; --target KEY takes another" : ""));
+  draft.found.push_back(fmt::format("texts: key '{}'; target: key '{}'{}", keys.text, label,
+                                    request.target.empty() ? "; --target KEY takes another" : ""));
   draft.found.push_back(kLearnsToContinue);
   draft.found.push_back(found_split(""));
-  const auto data = "  type: text_jsonl\n  file: " + yaml_text(request.written) + "\n  text: [" +
-                    yaml_text(keys.text) + "]\n  label: " + yaml_text(label) +
-                    "\n  valid: {fraction: 0.2, seed: 42}     # 20 % of the lines, always the "
-                    "same\n";
+  const auto data = fmt::format(
+      "  type: text_jsonl\n"
+      "  file: {}\n"
+      "  text: [{}]\n"
+      "  label: {}\n"
+      "  valid: {{fraction: 0.2, seed: 42}}     # 20 % of the lines, always the same\n",
+      yaml_text(request.written), yaml_text(keys.text), yaml_text(label));
   draft.recipe = text_recipe(data, classes, training_samples(classes, false));
   return draft;
 }

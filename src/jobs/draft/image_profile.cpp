@@ -1,5 +1,7 @@
 #include "jobs/draft/image_profile.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -57,7 +59,7 @@ std::string sizes_text(const ImageProfile& profile) {
   const auto low = std::to_string(profile.shorts.front());
   const auto high = std::to_string(profile.longest);
   const std::string color = profile.gray ? ", gray" : "";
-  return (low == high ? low + " px" : low + " to " + high + " px") + color;
+  return (low == high ? low + " px" : fmt::format("{} to {} px", low, high)) + color;
 }
 
 int epochs_for(std::int64_t training) { return training < 2000 ? 20 : training < 20000 ? 10 : 5; }
@@ -73,8 +75,8 @@ void note_other_formats(const std::string& root, std::vector<std::string>& found
   const std::vector<std::string> others{".gif", ".bmp", ".tif", ".tiff", ".heic", ".avif"};
   const auto files = ImageScan(root, others).images(".");
   if (files.empty()) return;
-  found.push_back(counted(static_cast<std::int64_t>(files.size()), "file") + " such as '" +
-                  files[0] + "' left out; JPEG, PNG and WebP are read");
+  found.push_back(fmt::format("{} such as '{}' left out; JPEG, PNG and WebP are read",
+                              counted(static_cast<std::int64_t>(files.size()), "file"), files[0]));
 }
 
 std::vector<std::string> paths_below(const std::string& root,

@@ -1,5 +1,7 @@
 #include "jobs/draft/init.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
@@ -67,11 +69,11 @@ Draft draft_file(const InitRequest& request) {
   if (extension == ".parquet") return draft_parquet(request);
   if (extension == ".tokens") return draft_tokens(request);
   static const std::set<std::string> packed{".gz", ".bz2", ".xz", ".zst", ".zip", ".tar", ".tgz"};
-  throw Error(Exit::recipe, "'" + request.path +
-                                "' is no data that ddptrain reads; it takes a folder of images or "
-                                "texts, a .csv, .tsv, .jsonl or .parquet file" +
-                                (packed.contains(extension) ? "; unpack it first" : "") +
-                                (extension == ".txt" ? kCutIntoFiles : ""));
+  throw Error(Exit::recipe,
+              fmt::format("'{}' is no data that ddptrain reads; it takes a folder of images or "
+                          "texts, a .csv, .tsv, .jsonl or .parquet file{}{}",
+                          request.path, packed.contains(extension) ? "; unpack it first" : "",
+                          extension == ".txt" ? kCutIntoFiles : ""));
 }
 
 /// The file in a folder, as a request of its own.
@@ -104,8 +106,8 @@ Draft draft_image_folder(InitRequest& given, const InitRequest& request) {
 
 std::string nothing_in(const InitRequest& request) {
   const std::string images = request.language ? "" : "images (.jpg, .png, .webp), ";
-  return "no " + images + "texts (.txt) or tables (.csv, .jsonl, .parquet) in '" + request.path +
-         "'";
+  return fmt::format("no {}texts (.txt) or tables (.csv, .jsonl, .parquet) in '{}'", images,
+                     request.path);
 }
 
 Draft draft_folder(InitRequest& given) {
@@ -121,9 +123,9 @@ Draft draft_folder(InitRequest& given) {
     return draft_file(given);
   }
   if (tables.empty()) throw Error(Exit::data, nothing_in(request));
-  throw Error(Exit::data, "'" + request.path + "' holds several tables; name one: ddptrain " +
-                              "init " +
-                              (fs::path(request.path) / tables[0]).lexically_normal().string());
+  throw Error(Exit::data,
+              fmt::format("'{}' holds several tables; name one: ddptrain init {}", request.path,
+                          (fs::path(request.path) / tables[0]).lexically_normal().string()));
 }
 
 /// A folder that holds one table is that file in `request` from then on.
@@ -136,9 +138,9 @@ Draft draft_of(InitRequest& request) {
                                   "draft a recipe from a part of them here, and write the address "
                                   "into its data section");
   if (!fs::exists(request.path, unknown))
-    throw Error(Exit::recipe, "'" + request.path +
-                                  "' is neither a file or folder nor a built-in recipe; "
-                                  "'ddptrain init' shows their names");
+    throw Error(Exit::recipe, fmt::format("'{}' is neither a file or folder nor a built-in recipe; "
+                                          "'ddptrain init' shows their names",
+                                          request.path));
   return draft_file(request);
 }
 
@@ -162,10 +164,14 @@ std::string as_written(const std::string& path, const std::string& file) {
 }
 
 std::string recipe_of(const Draft& draft, const std::string& name) {
-  return editor_line(all_catalogs()) + "# What: " + draft.found.at(0) +
-         ".\n# Written by `ddptrain init`; all of it may be changed, and `ddptrain describe KEY` "
-         "says what a key means.\nrecipe: 1\nname: " +
-         yaml_text(name) + "\n\n" + draft.recipe + parallel_line(draft.small_work);
+  return fmt::format(
+      "{}# What: {}.\n"
+      "# Written by `ddptrain init`; all of it may be changed, and `ddptrain describe KEY` says "
+      "what a key means.\n"
+      "recipe: 1\n"
+      "name: {}\n\n{}{}",
+      editor_line(all_catalogs()), draft.found.at(0), yaml_text(name), draft.recipe,
+      parallel_line(draft.small_work));
 }
 
 /// A word of the shell.
@@ -183,17 +189,18 @@ std::string shell_word(const std::string& text) {
 /// What to type once the run has ended.
 std::string use_line(const Draft& draft, const std::string& name, const std::string& path) {
   if (!draft.prompt.empty())
-    return "ddptrain generate " + shell_word("runs/" + name + "/latest") + " " +
-           shell_word(draft.prompt) + " --checkpoint best --top-p 0.9";
-  return "ddptrain predict " + shell_word("runs/" + name + "/latest") + " " +
-         shell_word(draft.input.empty() ? path : draft.input) + " --checkpoint best" +
-         (draft.output.empty() ? "" : " --output " + shell_word(draft.output));
+    return fmt::format("ddptrain generate {} {} --checkpoint best --top-p 0.9",
+                       shell_word(fmt::format("runs/{}/latest", name)), shell_word(draft.prompt));
+  return fmt::format("ddptrain predict {} {} --checkpoint best{}",
+                     shell_word(fmt::format("runs/{}/latest", name)),
+                     shell_word(draft.input.empty() ? path : draft.input),
+                     draft.output.empty() ? "" : " --output " + shell_word(draft.output));
 }
 
 void require_free(const std::string& file, const Arguments& arguments) {
   if (fs::is_directory(file))
-    throw Error(Exit::recipe, "'" + file + "' is a folder; name a file, such as '" +
-                                  (fs::path(file) / kRecipeYaml).string() + "'");
+    throw Error(Exit::recipe, fmt::format("'{}' is a folder; name a file, such as '{}'", file,
+                                          (fs::path(file) / kRecipeYaml).string()));
   if (fs::exists(file) && !arguments.has("--force"))
     throw Error(Exit::recipe,
                 "'" + file + "' is there already; --force replaces it, or name another file");

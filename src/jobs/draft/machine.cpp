@@ -1,5 +1,7 @@
 #include "jobs/draft/machine.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <thread>
 
@@ -25,8 +27,8 @@ bool has_gpu() { return gpus() > 0; }
 
 std::string model_lines(const std::string& options, const std::string& network) {
   const auto* weights = find_weights(network, "imagenet");
-  const auto plain = "model: {" + options + "}\n";
-  const auto pretrained = "model: {" + options + ", weights: imagenet}";
+  const auto plain = fmt::format("model: {{{}}}\n", options);
+  const auto pretrained = fmt::format("model: {{{}, weights: imagenet}}", options);
   if (!weights) return plain;
   std::error_code unknown;
   if (fs::exists(weights_path(*weights), unknown))
@@ -54,8 +56,8 @@ std::string parallel_line(bool small_work) {
   if (count > 1)
     return "parallel: {mode: none, devices: 1}     # this machine: " + plural(count, "GPU") +
            "; one is enough for this table\n";
-  return "parallel: {mode: none, devices: 1}     # this machine: " +
-         (count == 1 ? "one GPU, which auto takes" : cores + ", no GPU") + "\n";
+  return fmt::format("parallel: {{mode: none, devices: 1}}     # this machine: {}\n",
+                     count == 1 ? "one GPU, which auto takes" : cores + ", no GPU");
 }
 
 }  // namespace ddptrain

@@ -2,6 +2,7 @@
 // reads safetensors, or under those of timm; the model as a graph (graph_file.h); or with
 // --embeddings, what was learned of each name of a column, as CSV.
 #include <ATen/CPUGeneratorImpl.h>
+#include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/files/files.h"
@@ -34,9 +35,9 @@ void check_words(const std::vector<std::string>& words) {
   if (words.size() == 2 && known) return;
   if (words.size() == 2)
     throw Error(Exit::recipe,
-                "'" + file +
-                    "': a file ends in .safetensors (weights, for PyTorch, timm and Hugging Face), "
-                    ".pt (TorchScript) or .onnx");
+                fmt::format("'{}': a file ends in .safetensors (weights, for PyTorch, timm and "
+                            "Hugging Face), .pt (TorchScript) or .onnx",
+                            file));
   if (known)
     throw Error(Exit::recipe, "'" + file +
                                   "' is the file to write; write the run before it: "
@@ -81,7 +82,7 @@ std::int64_t rows_of(const Arguments& arguments) {
 bool is_half(const Arguments& arguments) {
   const auto text = arguments.value(kPrecision.name, "fp32");
   if (text != "fp32" && text != "fp16")
-    throw Error(Exit::recipe, "--precision: '" + text + "' is not 'fp32' or 'fp16'");
+    throw Error(Exit::recipe, fmt::format("--precision: '{}' is not 'fp32' or 'fp16'", text));
   return text == "fp16";
 }
 
@@ -129,15 +130,15 @@ std::vector<NamedTensor> named_weights(const Arguments& arguments, const Recipe&
   for (const auto& table : model->name_tables())
     if (const auto why = table.differs ? table.differs("") : "";
         table.library == library && !why.empty())
-      log::warning("the weights fit " + name_of(library) +
-                   "'s network, which computes otherwise: " + why);
+      log::warning(fmt::format("the weights fit {}'s network, which computes otherwise: {}",
+                               name_of(library), why));
   return published_as(library, saved.weights, *model);
 }
 
 int export_folder(const Arguments& arguments) {
   if (arguments.value(kFolderFormat.name) != "huggingface")
-    throw Error(Exit::recipe,
-                "--format: '" + arguments.value(kFolderFormat.name) + "' is not 'huggingface'");
+    throw Error(Exit::recipe, fmt::format("--format: '{}' is not 'huggingface'",
+                                          arguments.value(kFolderFormat.name)));
   if (arguments.words.size() != 2 || is_graph_file(arguments.words[1]) ||
       arguments.words[1].ends_with(".safetensors"))
     throw Error(Exit::recipe, kFolderUsage);
@@ -177,7 +178,7 @@ int export_model(const Arguments& arguments) {
   header["model"] = run.recipe.model.type();
   const auto weights = named_weights(arguments, run.recipe, saved);
   write_safetensors(file, {weights, header});
-  log::info("wrote " + plural(std::ssize(weights), "tensor") + " to " + file);
+  log::info(fmt::format("wrote {} to {}", plural(std::ssize(weights), "tensor"), file));
   return 0;
 }
 

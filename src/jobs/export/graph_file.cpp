@@ -153,14 +153,14 @@ class GraphExport {
                                     "asks for, and a graph has no such loop; its weights can be "
                                     "exported as .safetensors");
     if (entry_.has("scripted"))
-      throw Error(Exit::recipe, "'" + run.recipe.model.type() +
-                                    "' is a graph already, that of model.file; export its weights "
-                                    "as .safetensors, and read them in Python with "
-                                    "load_state_dict");
+      throw Error(Exit::recipe,
+                  fmt::format("'{}' is a graph already, that of model.file; export its weights as "
+                              ".safetensors, and read them in Python with load_state_dict",
+                              run.recipe.model.type()));
     if (entry_.has("continues_texts"))
-      throw Error(Exit::recipe, "'" + run.recipe.model.type() +
-                                    "' writes a text token by token, which a graph does not; its "
-                                    "weights can be exported as .safetensors");
+      throw Error(Exit::recipe, fmt::format("'{}' writes a text token by token, which a graph does "
+                                            "not; its weights can be exported as .safetensors",
+                                            run.recipe.model.type()));
   }
 
   void write() {
@@ -180,9 +180,10 @@ class GraphExport {
     if (file_.path.ends_with(kOnnxEnding))
       bytes = to_bytes(onnx(traced, example, expected_outputs[0].output));
     write_atomically(file_.path, bytes);
-    log::info("wrote " + file_.path + " (" + format_bytes(std::ssize(bytes)) +
-              "); largest difference between the traced graph and the model on " +
-              plural(compared.samples, "sample") + ": " + short_number(compared.difference));
+    log::info(fmt::format(
+        "wrote {} ({}); largest difference between the traced graph and the model on {}: {}",
+        file_.path, format_bytes(std::ssize(bytes)), plural(compared.samples, "sample"),
+        short_number(compared.difference)));
   }
 
  private:

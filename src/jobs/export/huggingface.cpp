@@ -1,5 +1,7 @@
 #include "jobs/export/huggingface.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "base/error.h"
@@ -71,8 +73,8 @@ std::vector<std::string> write_texts(const std::string& folder, const PublishedT
   if (!texts.codec) return {};
   write_json(folder + "/generation_config.json", generation_config(texts));
   if (texts.tokenizer_file.empty()) {
-    log::warning("transformers has no tokenizer like that of the run: " + folder +
-                 " has no tokenizer.json");
+    log::warning(fmt::format(
+        "transformers has no tokenizer like that of the run: {} has no tokenizer.json", folder));
     return {"generation_config.json"};
   }
   write_atomically(folder + "/tokenizer.json", read_text(texts.tokenizer_file));
@@ -114,7 +116,7 @@ void write_huggingface_folder(const std::string& folder, const Model& model,
   write_json(folder + "/config.json", config_of(published, texts));
   std::vector<std::string> files{plural(std::ssize(weights), "tensor"), "config.json"};
   for (auto& file : write_texts(folder, texts)) files.push_back(std::move(file));
-  log::info("wrote " + join(files, ", ") + " to " + folder);
+  log::info(fmt::format("wrote {} to {}", join(files, ", "), folder));
 }
 
 }  // namespace ddptrain

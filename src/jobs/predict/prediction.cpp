@@ -118,8 +118,8 @@ class Prediction {
   }
 
   [[noreturn]] static void refuse(const PredictorJob& member, const std::string& why) {
-    throw Error(Exit::data,
-                "the runs do not predict the same: of '" + member.checkpoint + "' " + why);
+    throw Error(Exit::data, fmt::format("the runs do not predict the same: of '{}' {}",
+                                        member.checkpoint, why));
   }
 
   /// The kind of what is predicted, and the columns that name it.
@@ -281,8 +281,9 @@ class Prediction {
     const auto of = job_.lines            ? std::string("stdin")
                     : inputs_.size() == 1 ? inputs_[0].front().name
                                           : plural(std::ssize(inputs_), "input");
-    log::info("predicted " + plural(samples_ - bad_, "sample") + " of " + of + " in " +
-              format_seconds(line_.seconds()) + (job_.output.empty() ? "" : ": " + job_.output));
+    log::info(fmt::format("predicted {} of {} in {}{}", plural(samples_ - bad_, "sample"), of,
+                          format_seconds(line_.seconds()),
+                          job_.output.empty() ? "" : ": " + job_.output));
     if (bad_ == 0) return;
     const auto text = plural(bad_, "sample") + " could not be read; the column 'error' says why";
     if (job_.skip_bad) return log::info(text);

@@ -1,5 +1,7 @@
 #include "jobs/predict/prediction_input.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -77,7 +79,7 @@ struct Images {
 void add_folder(const FileSystem& files, const std::string& folder, const Names& classes,
                 Images& images) {
   const auto found = ImageScan(folder, image_extensions(), files).images("");
-  if (found.empty()) throw Error(Exit::data, "no images in '" + folder + "'");
+  if (found.empty()) throw Error(Exit::data, fmt::format("no images in '{}'", folder));
   for (const auto& below : found)
     images.add((fs::path(folder) / below).string(), {class_folder(below, classes)});
 }
@@ -117,8 +119,8 @@ Images images_of(const Recipe& recipe, const Names& classes, const Names& paths)
 PredictionInput image_input(const Recipe& recipe, const SavedData& saved, const Names& paths) {
   auto images = std::make_shared<const Images>(images_of(recipe, saved.classes, paths));
   PredictionInput input;
-  input.name =
-      paths.size() == 1 ? "'" + paths[0] + "'" : plural(std::int64_t(paths.size()), "path");
+  input.name = paths.size() == 1 ? fmt::format("'{}'", paths[0])
+                                 : plural(std::int64_t(paths.size()), "path");
   input.open = [images, recipe, saved] { return open_images(recipe, saved, images->paths); };
   if (images->any_truth)
     input.truth = [images](const std::string&, std::int64_t index) {
@@ -207,7 +209,7 @@ std::vector<PredictionInput> single_texts(const FileSystem& files, const Names& 
   std::vector<PredictionInput> inputs;
   for (const auto& below : found) {
     const auto path = (fs::path(folder) / below).string();
-    inputs.push_back({"'" + path + "'", [=] { return open(path); }, {}, below, {}});
+    inputs.push_back({fmt::format("'{}'", path), [=] { return open(path); }, {}, below, {}});
     if (truth)
       inputs.back().truth = [=](const std::string&, std::int64_t) { return truth(below, 0); };
   }
@@ -235,7 +237,7 @@ std::vector<std::string> listed_inputs(const std::vector<std::string>& words,
   if (paths.empty())
     throw Error(list.empty() ? Exit::recipe : Exit::data,
                 list.empty() ? "nothing to predict: name files or folders, or '--list FILE'"
-                             : "the list '" + list + "' names no file");
+                             : fmt::format("the list '{}' names no file", list));
   return paths;
 }
 
@@ -250,9 +252,9 @@ std::vector<PredictionInput> prediction_inputs(const Recipe& recipe, const Saved
     const auto path = given == kStdin && !stdin_file.empty() ? stdin_file : given;
     const bool files = dataset.has("file_each");  // of which one may be bad
     if (!files && system->info(path).kind == FileKind::none)
-      throw Error(Exit::data, "no file '" + path + "'");
+      throw Error(Exit::data, fmt::format("no file '{}'", path));
     const Open open = [=](const std::string& file) { return build_data(recipe, saved, file); };
-    inputs.push_back({"'" + given + "'",
+    inputs.push_back({fmt::format("'{}'", given),
                       [=] { return open(path); },
                       truth_of(*system, recipe, saved.classes, path),
                       {},

@@ -142,8 +142,8 @@ int run_with_restarts(Job job, const Topology& outer,
     job.without_local.clear();
     job.checkpoint = newest;
     job.restart = fmt::format("{} after exit code {}", restarts.in_words(), code);
-    log::warning("starting again from " + newest.value_or("the first step") + " (" +
-                 restarts.in_words() + ")");
+    log::warning(fmt::format("starting again from {} ({})", newest.value_or("the first step"),
+                             restarts.in_words()));
   }
 }
 

@@ -19,11 +19,12 @@ std::string hosts_of(const LaunchPlan& plan, const std::string& first) {
 }  // namespace
 
 std::string mpirun_command(const LaunchPlan& plan) {
-  const auto begin = "cd " + shell_word(plan.folder) + " || exit 3\n";
+  const auto begin = fmt::format("cd {} || exit 3\n", shell_word(plan.folder));
   const auto ranks = std::to_string(plan.ranks());
   if (plan.nodes == 1)
-    return begin + shell_line({"mpirun", "-np", ranks, "--bind-to", "none"}) + " \\\n  " +
-           typed_command(plan, {"--auto-resume"}) + "\n";
+    return fmt::format("{}{} \\\n  {}\n", begin,
+                       shell_line({"mpirun", "-np", ranks, "--bind-to", "none"}),
+                       typed_command(plan, {"--auto-resume"}));
   const auto meeting = meeting_of(plan);
   std::vector<std::string> words{"mpirun",
                                  "-np",
@@ -39,8 +40,9 @@ std::string mpirun_command(const LaunchPlan& plan) {
                                  "-x",
                                  fmt::format("MASTER_PORT={}", *meeting.port)};
   for (const auto& name : plan.variables) words.insert(words.end(), {"-x", name});
-  return "# Replace NODE1 and further names by those of the other nodes.\n" + begin +
-         shell_line(words) + " \\\n  " + typed_command(plan, {"--auto-resume"}) + "\n";
+  return fmt::format(
+      "# Replace NODE1 and further names by those of the other nodes.\n{}{} \\\n  {}\n", begin,
+      shell_line(words), typed_command(plan, {"--auto-resume"}));
 }
 
 }  // namespace ddptrain

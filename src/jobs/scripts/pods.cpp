@@ -67,15 +67,15 @@ std::string resources_of_node(const LaunchPlan& plan) {
 
 std::string pod_spec(const Pod& pod) {
   std::string text;
-  if (!pod.restart_policy.empty()) text = "restartPolicy: " + pod.restart_policy + "\n";
-  text +=
+  if (!pod.restart_policy.empty()) text = fmt::format("restartPolicy: {}\n", pod.restart_policy);
+  text += fmt::format(
       "terminationGracePeriodSeconds: 120     # in which an evicted pod saves\n"
       "containers:\n"
-      "- name: " +
-      pod.container + "\n";
+      "- name: {}\n",
+      pod.container);
   if (!pod.command.empty()) text += "  image: IMAGE\n";
   text += "  workingDir: /workspace\n";
-  if (!pod.command.empty()) text += "  command: " + quoted_list(pod.command) + "\n";
+  if (!pod.command.empty()) text += fmt::format("  command: {}\n", quoted_list(pod.command));
   if (!pod.environment.empty()) text += "  env:\n" + indented(pod.environment, 2);
   if (!pod.resources.empty()) text += "  resources:\n" + indented(pod.resources, 4);
   return text + std::string(kVolumes);

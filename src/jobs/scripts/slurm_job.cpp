@@ -20,31 +20,28 @@ std::string resources(const LaunchPlan& plan) {
 }  // namespace
 
 std::string slurm_job(const LaunchPlan& plan) {
-  return "#!/bin/bash\n"
-         "# Submit with 'sbatch FILE'. Two minutes before its time limit the run saves and the "
-         "job\n"
-         "# is queued again; it then resumes from its newest checkpoint.\n"
-         "#SBATCH --job-name=" +
-         shell_word(plan.name) + "\n" + resources(plan) +
-         "#SBATCH --signal=USR1@120\n"
-         "#SBATCH --requeue\n"
-         "#SBATCH --open-mode=append\n"
-         "#SBATCH --output=%x-%j.log\n"
-         "# What your cluster asks for: remove one # and fill in.\n"
-         "##SBATCH --time=24:00:00\n"
-         "##SBATCH --partition=PARTITION\n"
-         "##SBATCH --account=ACCOUNT\n"
-         "cd " +
-         shell_word(plan.folder) +
-         " || exit 3\n"
-         "export SRUN_CPUS_PER_TASK=\"$SLURM_CPUS_PER_TASK\"\n"
-         "srun --kill-on-bad-exit=1 " +
-         typed_command(plan, {"--nodes", std::to_string(plan.nodes), "--auto-resume"}) +
-         "\n"
-         "code=$?\n"
-         "# 138: the warning came (SIGUSR1), and a checkpoint is saved.\n"
-         "if [ \"$code\" -eq 138 ]; then scontrol requeue \"$SLURM_JOB_ID\"; fi\n"
-         "exit \"$code\"\n";
+  return fmt::format(
+      "#!/bin/bash\n"
+      "# Submit with 'sbatch FILE'. Two minutes before its time limit the run saves and the job\n"
+      "# is queued again; it then resumes from its newest checkpoint.\n"
+      "#SBATCH --job-name={}\n"
+      "{}#SBATCH --signal=USR1@120\n"
+      "#SBATCH --requeue\n"
+      "#SBATCH --open-mode=append\n"
+      "#SBATCH --output=%x-%j.log\n"
+      "# What your cluster asks for: remove one # and fill in.\n"
+      "##SBATCH --time=24:00:00\n"
+      "##SBATCH --partition=PARTITION\n"
+      "##SBATCH --account=ACCOUNT\n"
+      "cd {} || exit 3\n"
+      "export SRUN_CPUS_PER_TASK=\"$SLURM_CPUS_PER_TASK\"\n"
+      "srun --kill-on-bad-exit=1 {}\n"
+      "code=$?\n"
+      "# 138: the warning came (SIGUSR1), and a checkpoint is saved.\n"
+      "if [ \"$code\" -eq 138 ]; then scontrol requeue \"$SLURM_JOB_ID\"; fi\n"
+      "exit \"$code\"\n",
+      shell_word(plan.name), resources(plan), shell_word(plan.folder),
+      typed_command(plan, {"--nodes", std::to_string(plan.nodes), "--auto-resume"}));
 }
 
 }  // namespace ddptrain

@@ -11,18 +11,19 @@ namespace {
 
 /// Indexes count from 0, runs from 1.
 std::string command_of_index(const std::string& command) {
-  return "exec " + command + " --run $((JOB_COMPLETION_INDEX + 1))";
+  return fmt::format("exec {} --run $((JOB_COMPLETION_INDEX + 1))", command);
 }
 
 std::string introduction_of_job(const std::string& command) {
-  return "# Needs Kubernetes 1.29 or later. Fill in IMAGE, which has ddptrain on its path, and "
-         "CLAIM, a\n"
-         "# volume that all pods can write, with the recipe, the data and the runs. Then:\n"
-         "#   kubectl apply -f FILE\n"
-         "# When all have ended, this makes the table, and trains what failed again, where that "
-         "volume is:\n"
-         "#   " +
-         command + "\n";
+  return fmt::format(
+      "# Needs Kubernetes 1.29 or later. Fill in IMAGE, which has ddptrain on its path, and CLAIM, "
+      "a\n"
+      "# volume that all pods can write, with the recipe, the data and the runs. Then:\n"
+      "#   kubectl apply -f FILE\n"
+      "# When all have ended, this makes the table, and trains what failed again, where that "
+      "volume is:\n"
+      "#   {}\n",
+      command);
 }
 
 }  // namespace

@@ -92,16 +92,16 @@ std::string command_of(const Arguments& arguments) { return shell_line(command_w
 [[noreturn]] void refuse_format(const std::string& format) {
   if (format == "torchrun" || format == "mpirun")
     throw Error(Exit::recipe,
-                "--print: " + format +
-                    " starts the ranks of one run, and a sweep has several; 'ddptrain sweep' "
-                    "starts them on one machine, and '--print slurm' or '--print kubernetes' "
-                    "writes a job that has a run an element");
+                fmt::format("--print: {} starts the ranks of one run, and a sweep has several; "
+                            "'ddptrain sweep' starts them on one machine, and '--print slurm' or "
+                            "'--print kubernetes' writes a job that has a run an element",
+                            format));
   if (format == "jobset" || format == "trainjob" || format == "pytorchjob")
     throw Error(Exit::recipe, "--print: the pods of a " + format +
                                   " train one run together, and a sweep has several; '--print "
                                   "kubernetes' writes an indexed Job, a run a pod");
   throw Error(Exit::recipe,
-              "--print: '" + format + "' is not a format; write 'slurm' or 'kubernetes'");
+              fmt::format("--print: '{}' is not a format; write 'slurm' or 'kubernetes'", format));
 }
 
 /// The devices of each run, which a pod must ask for.
@@ -180,12 +180,12 @@ int sweep_in(const std::string& folder, const SweepPlan& plan, const SweepWords&
     print_lines(table_text(plan, record, terminal_columns(STDOUT_FILENO)));
   const auto rest = rest_of(plan, record);
   if (rest == Rest::none) record.finish();
-  if (rest == Rest::some) log::info("'" + command_of(arguments) + "' resumes this sweep");
+  if (rest == Rest::some) log::info(fmt::format("'{}' resumes this sweep", command_of(arguments)));
   if (rest == Rest::diverged)
     log::info(
         "nothing is left to train: what was not finite would be so again; another recipe, 'name' "
         "or 'output.dir' is another sweep");
-  log::info("the table is in " + folder + "/trials.{txt,csv,json}");
+  log::info(fmt::format("the table is in {}/trials.{{txt,csv,json}}", folder));
   if (recipe.output.report) {
     write_report(folder);
     log::info("report: " + typed_path(folder + "/report.html"));

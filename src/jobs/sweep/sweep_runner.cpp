@@ -168,10 +168,10 @@ class SweepRunner {
     const auto& trial = plan_.trials.at(static_cast<std::size_t>(value.key.job.trial));
     auto text = fmt::format("trial {} of {}", value.key.job.trial + 1, plan_.trials.size());
     if (plan_.spec.seeds > 1) text += fmt::format(", seed {}", recipe_.seed + value.key.seed);
-    text += " (" + to_text(trial) + "): ";
+    text += fmt::format(" ({}): ", to_text(trial));
     if (!value.error.empty()) return text + value.error;
-    return text + plan_.watched.name + " " + short_number(value.value) + " after " +
-           plural(value.steps, "step");
+    return fmt::format("{}{} {} after {}", text, plan_.watched.name, short_number(value.value),
+                       plural(value.steps, "step"));
   }
 
   void show_status() const {

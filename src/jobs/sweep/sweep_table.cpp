@@ -195,11 +195,10 @@ std::string table_text(const SweepPlan& plan, const SweepRecord& record, std::si
   for (const auto& row : rows)
     if (!row.error.empty())
       text += fmt::format("trial {} failed: {}\n", row.number, shown(row.error));
-  text +=
-      "\n" + broken_at_blanks(caption_of(plan), columns) + "\n" +
+  text += fmt::format(
+      "\n{}\n{}\n", broken_at_blanks(caption_of(plan), columns),
       broken_at_blanks(
-          "share of the variance of " + plan.watched.name + " that an option explains:", columns) +
-      "\n";
+          "share of the variance of " + plan.watched.name + " that an option explains:", columns));
   return text + join(shares_lines(plan, record, columns), "\n") + "\n";
 }
 

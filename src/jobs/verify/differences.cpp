@@ -122,7 +122,7 @@ Difference difference_of(const Pairs& pairs, double allowed) {
     const bool differs = allowed == 0 ? !pairs.others[i].defined() ||
                                             !same_bits(pairs.others[i], pairs.references[i])
                                       : distances[i] > share;
-    if (differs && difference.first.empty()) difference.first = "'" + pairs.names[i] + "'";
+    if (differs && difference.first.empty()) difference.first = fmt::format("'{}'", pairs.names[i]);
   }
   difference.beyond = allowed == 0 ? !difference.first.empty() : !(difference.largest <= allowed);
   if (!difference.beyond) difference.first.clear();

@@ -145,9 +145,9 @@ void print_checked(const CheckedRows& rows) {
 /// Why a row is not comparable, alike in both precisions, or how it was compared.
 std::string reason(const CheckedRow& row) {
   if (row.verdict == Verdict::not_comparable)
-    return row.what + " of ranks " + row.ranks + " is not comparable: " + row.note;
+    return fmt::format("{} of ranks {} is not comparable: {}", row.what, row.ranks, row.note);
   if (row.verdict == Verdict::same && !row.note.empty())
-    return row.what + " of ranks " + row.ranks + " in " + row.precision + ": " + row.note;
+    return fmt::format("{} of ranks {} in {}: {}", row.what, row.ranks, row.precision, row.note);
   return {};
 }
 
@@ -167,9 +167,9 @@ int conclude(const CheckedRows& rows) {
   const auto same = std::ranges::count(rows, Verdict::same, &CheckedRow::verdict);
   for (const auto& row : rows)
     if (row.verdict == Verdict::different)
-      log::error(row.what + " (" + row.precision + ", ranks " + row.ranks + "): differ first at " +
-                 row.note + ", by " + short_number(row.largest) + " at most; " +
-                 short_number(row.allowed) + " is allowed");
+      log::error(fmt::format("{} ({}, ranks {}): differ first at {}, by {} at most; {} is allowed",
+                             row.what, row.precision, row.ranks, row.note,
+                             short_number(row.largest), short_number(row.allowed)));
   log::info(fmt::format("{} of {} equal", same, plural(same + different, "comparison")));
   return static_cast<int>(different == 0 ? Exit::done : Exit::expect);
 }

@@ -104,8 +104,7 @@ Gpt2Shape::Gpt2Shape(const Gpt2Options& options, const ModelContext& context)
       initializer_range(options.initializer_range) {
   if (width % heads != 0)
     throw Error(Exit::recipe, Option{"model.n_head"},
-                "'n_head: " + std::to_string(heads) +
-                    "' does not divide 'n_embd: " + std::to_string(width) + "'");
+                fmt::format("'n_head: {}' does not divide 'n_embd: {}'", heads, width));
   const auto features = static_cast<double>(width / heads);
   block = {.width = width,
            .heads = heads,
@@ -133,7 +132,7 @@ std::vector<std::pair<std::string, std::string>> Gpt2Shape::published_config() c
           {"n_layer", whole(layers)},
           {"n_head", whole(heads)},
           {"n_inner", block.inner == 4 * width ? "null" : whole(block.inner)},
-          {"activation_function", "\"" + word + "\""},
+          {"activation_function", fmt::format("\"{}\"", word)},
           {"embd_pdrop", number(embd_pdrop)},
           {"attn_pdrop", number(block.attn_pdrop)},
           {"resid_pdrop", number(block.resid_pdrop)},

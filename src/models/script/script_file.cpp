@@ -1,6 +1,7 @@
 #include "models/script/script_file.h"
 
 #include <caffe2/serialize/inline_container.h>
+#include <fmt/format.h>
 #include <torch/csrc/jit/api/function_impl.h>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/ir/ir.h>
@@ -24,7 +25,7 @@ constexpr const char* kHowToWrite =
     "; write one in Python: torch.jit.script(model).save(\"model.pt\")";
 
 [[noreturn]] void refuse_script(const std::string& path, const std::string& what) {
-  throw Error(Exit::recipe, Option{"model.file"}, "'" + path + "' " + what);
+  throw Error(Exit::recipe, Option{"model.file"}, fmt::format("'{}' {}", path, what));
 }
 
 /// The first line of what LibTorch says, whose others are places in its sources.
@@ -59,9 +60,9 @@ void refuse_foreign_code(caffe2::serialize::PyTorchStreamReader& reader, const s
     const auto text = record_text(reader, name);
     for (const auto part : refused)
       if (text.find(part) != std::string::npos)
-        refuse_script(path, "has '" + std::string(part) +
-                                "' in its code, which is not run here: a model is made of "
-                                "PyTorch's own operators");
+        refuse_script(path, fmt::format("has '{}' in its code, which is not run here: a model is "
+                                        "made of PyTorch's own operators",
+                                        part));
   }
 }
 
@@ -109,9 +110,9 @@ bool is_of_pytorch(const c10::Symbol& kind) {
 void refuse_foreign_operators(const jit::Module& module, const std::string& path) {
   visit_code(module, [&](const jit::Node& node) {
     if (!is_of_pytorch(node.kind()))
-      refuse_script(path, "calls '" + std::string(node.kind().toQualString()) +
-                              "', which is not run here: a model reaches no files and is made of "
-                              "PyTorch's own operators");
+      refuse_script(path, fmt::format("calls '{}', which is not run here: a model reaches no files "
+                                      "and is made of PyTorch's own operators",
+                                      node.kind().toQualString()));
   });
 }
 

@@ -3,6 +3,7 @@
 #include <ATen/Context.h>
 #include <ATen/ops/zeros.h>
 #include <c10/util/Exception.h>
+#include <fmt/format.h>
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
 
@@ -186,9 +187,10 @@ class TorchScript final : public Scripted<Model> {
     if (!options.sha256) return;
     const auto digest = digest_file(DigestKind::sha256, options.file);
     if (lower(*options.sha256) != digest)
-      throw Error(Exit::recipe, Option{"model.file"},
-                  "sha256 of '" + options.file + "' is " + digest + ", and the recipe wants " +
-                      *options.sha256 + ": the file has changed since");
+      throw Error(
+          Exit::recipe, Option{"model.file"},
+          fmt::format("sha256 of '{}' is {}, and the recipe wants {}: the file has changed since",
+                      options.file, digest, *options.sha256));
   }
 
   void warn() const {
@@ -214,7 +216,7 @@ class TorchScript final : public Scripted<Model> {
   }
 
   [[noreturn]] void refuse_call(const std::string& what) const {
-    throw Error(Exit::recipe, Option{"model.file"}, "forward of '" + file_ + "' " + what);
+    throw Error(Exit::recipe, Option{"model.file"}, fmt::format("forward of '{}' {}", file_, what));
   }
 
   void check_inputs(std::size_t given) {
@@ -224,11 +226,11 @@ class TorchScript final : public Scripted<Model> {
         std::count_if(arguments.begin() + 1, arguments.end(),
                       [](const auto& argument) { return !argument.default_value(); }));
     if (given >= least && given <= most) return;
-    refuse_call("takes " + plural(static_cast<std::int64_t>(least), "input") +
-                ", and the data gives " + std::to_string(given) +
-                (given == 2 && data_.sample.size() == 1
-                     ? ": names (whole numbers) and numbers of a table"
-                     : ""));
+    refuse_call(fmt::format("takes {}, and the data gives {}{}",
+                            plural(static_cast<std::int64_t>(least), "input"), given,
+                            given == 2 && data_.sample.size() == 1
+                                ? ": names (whole numbers) and numbers of a table"
+                                : ""));
   }
 
   /// As eager PyTorch computes: optimized graphs would give other last bits from the second call
@@ -243,23 +245,23 @@ class TorchScript final : public Scripted<Model> {
       refuse_call("failed: " + last_line(error));
     }
     if (!output.isTensor())
-      refuse_call("returns " + output.tagKind() + ", and a model returns one tensor");
+      refuse_call(fmt::format("returns {}, and a model returns one tensor", output.tagKind()));
     return output.toTensor();
   }
 
   void check_output(const at::Tensor& output, std::int64_t rows) const {
     const auto outputs = wanted_outputs();
     if (output.dim() == 0 || output.size(0) != rows)
-      refuse_call("returns a tensor of " + shape_text(output) + " for " + plural(rows, "row") +
-                  "; rows come first");
+      refuse_call(fmt::format("returns a tensor of {} for {}; rows come first", shape_text(output),
+                              plural(rows, "row")));
     if (outputs == 0 || data_.mask) return;
     const bool one_score = data_.class_count() == 2 && output.numel() == rows;
     if (output.dim() == 2 && (output.size(1) >= outputs || one_score)) return;
-    refuse_call("returns a tensor of " + shape_text(output) + ", and the data asks for [" +
-                std::to_string(rows) + ", " + std::to_string(outputs) + "]" +
-                (data_.class_count() > 0 ? ": an output for each class" : "") +
-                "; in Python, give its last layer " + plural(outputs, "output") +
-                ", and script it again");
+    refuse_call(fmt::format(
+        "returns a tensor of {}, and the data asks for [{}, {}]{}; in Python, give its last layer "
+        "{}, and script it again",
+        shape_text(output), rows, outputs,
+        data_.class_count() > 0 ? ": an output for each class" : "", plural(outputs, "output")));
   }
 
   std::int64_t wanted_outputs() const {
@@ -270,7 +272,7 @@ class TorchScript final : public Scripted<Model> {
   static std::string shape_text(const at::Tensor& tensor) {
     std::vector<std::string> sizes;
     for (const auto size : tensor.sizes()) sizes.push_back(std::to_string(size));
-    return "[" + join(sizes, ", ") + "]";
+    return fmt::format("[{}]", join(sizes, ", "));
   }
 
   /// A script need not know how to compute nothing. Parameters have gradients of zeros.

@@ -121,7 +121,7 @@ void Lookahead::load(const std::vector<NamedTensor>& state) {
     return slow_.clear();
   }
   if (taken < names_.size())
-    throw Error(Exit::data, "optimizer state '" + names_[taken] + "' is missing");
+    throw Error(Exit::data, fmt::format("optimizer state '{}' is missing", names_[taken]));
 }
 
 void Lookahead::load_slow(std::size_t index, const at::Tensor& value) {

@@ -116,8 +116,8 @@ std::vector<Change> changes(const Node& before, const Node& after) {
 
 std::string to_text(const Change& change) {
   const auto side = [](const std::string& value) { return value.empty() ? "nothing" : value; };
-  return change.path + ": " + side(change.before) + " -> " + side(change.after) + " (" +
-         change.meaning + ")";
+  return fmt::format("{}: {} -> {} ({})", change.path, side(change.before), side(change.after),
+                     change.meaning);
 }
 
 }  // namespace ddptrain

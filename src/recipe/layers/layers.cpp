@@ -50,9 +50,9 @@ std::string normal(const fs::path& path) { return path.lexically_normal().string
 std::string hint_for(const std::string& file) {
   std::error_code unknown;
   const auto recipe = (fs::path(file) / kRecipeYaml).string();
-  if (fs::is_regular_file(recipe, unknown)) return "; its recipe is '" + recipe + "'";
+  if (fs::is_regular_file(recipe, unknown)) return fmt::format("; its recipe is '{}'", recipe);
   if (fs::exists(file, unknown)) return {};
-  if (is_key(file)) return "; a value is changed with '" + file + "=VALUE'";
+  if (is_key(file)) return fmt::format("; a value is changed with '{}=VALUE'", file);
   if (fs::path(file).stem().string().size() < 3) return {};  // every short name is near
   return did_you_mean(nearest(file, recipes_beside(file)));
 }
@@ -130,9 +130,9 @@ class Reader {
     std::string text;
     if (!url_scheme(named.file).empty()) {
       problem("file", named.place,
-              "'" + without_passwords(named.file) +
-                  "' is a URL, and recipes are files on this machine; fetch it first, for example "
-                  "with 'curl -O'");
+              fmt::format("'{}' is a URL, and recipes are files on this machine; fetch it first, "
+                          "for example with 'curl -O'",
+                          without_passwords(named.file)));
       return Node::map();
     }
     try {

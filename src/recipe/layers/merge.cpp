@@ -1,5 +1,7 @@
 #include "recipe/layers/merge.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string_view>
@@ -107,15 +109,15 @@ bool is_lost(const Dropped& dropped, const Node& tree) {
 std::string message(const Dropped& dropped, bool is_option_now) {
   const auto path = dropped.component + "." + dropped.key;
   const auto text = to_flow(dropped.value);
-  const auto what = text.size() > kLongestValue ? "this value" : "'" + text + "'";
-  const auto why = what + " is dropped: " + to_text(dropped.by) + " changes " + dropped.component +
-                   " from '" + dropped.before + "' to '" + dropped.now + "'";
+  const auto what = text.size() > kLongestValue ? "this value" : fmt::format("'{}'", text);
+  const auto why = fmt::format("{} is dropped: {} changes {} from '{}' to '{}'", what,
+                               to_text(dropped.by), dropped.component, dropped.before, dropped.now);
   const bool by_word = dropped.by.file == "command line";
-  const std::string removal = "'~" + path + "' says that it is not wanted";
+  const std::string removal = fmt::format("'~{}' says that it is not wanted", path);
   if (!is_option_now)
-    return why + ", which has no '" + dropped.key + "'" + (by_word ? "; " + removal : "");
-  return why + (by_word ? "; set " + path + " there too, or " + removal
-                        : "; set " + dropped.key + " next to that type");
+    return fmt::format("{}, which has no '{}'{}", why, dropped.key, by_word ? "; " + removal : "");
+  return why + (by_word ? fmt::format("; set {} there too, or {}", path, removal)
+                        : fmt::format("; set {} next to that type", dropped.key));
 }
 
 }  // namespace

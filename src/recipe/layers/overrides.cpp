@@ -44,7 +44,7 @@ Node wrap(const std::vector<Step>& address, std::size_t first, Node value, const
   for (auto i = address.size(); i-- > first;) {
     if (address[i].in_list)
       throw BadOverride{up_to(address, i),
-                        "there is no list here to take '[" + address[i].name + "]' of"};
+                        fmt::format("there is no list here to take '[{}]' of", address[i].name)};
     value = Node::map({{address[i].name, place, std::move(value)}}, place);
   }
   return value;
@@ -124,8 +124,8 @@ void apply(Node& tree, const std::string& text, const Place& place, Problems& pr
   if (text.starts_with('~')) return remove(tree, address_of(text.substr(1)), dropped);
   const auto equals = text.find('=');
   if (equals == std::string::npos)
-    throw BadOverride{"",
-                      "'" + text + "' changes nothing; write 'key=value', 'key+=value' or '~key'"};
+    throw BadOverride{
+        "", fmt::format("'{}' changes nothing; write 'key=value', 'key+=value' or '~key'", text)};
   const bool appends = equals > 0 && text[equals - 1] == '+';
   const auto address = address_of(text.substr(0, appends ? equals - 1 : equals));
   auto read = read_value(text.substr(equals + 1), place);

@@ -36,8 +36,8 @@ std::string environment_value(const std::string& inside) {
   const char* value = std::getenv(name.c_str());
   if (value && (*value != '\0' || dash == std::string::npos)) return value;
   if (dash != std::string::npos) return rest.substr(dash + 2);
-  throw BadReference{"the environment has no '" + name + "'; set it, or write '${env:" + name +
-                     ":-default}'"};
+  throw BadReference{fmt::format(
+      "the environment has no '{}'; set it, or write '${{env:{}:-default}}'", name, name)};
 }
 
 /// Whether a name of the environment marks its value as a secret. "pass" is also in
@@ -127,10 +127,10 @@ class References {
     const Node* found = address ? find_at(root_, *address) : nullptr;
     if (!found) throw BadReference{"'${" + key + "}' names no key that this recipe sets"};
     if (std::find(under_way_.begin(), under_way_.end(), key) != under_way_.end())
-      throw BadReference{"'${" + key + "}' refers to itself"};
+      throw BadReference{fmt::format("'${{{}}}' refers to itself", key)};
     if (under_way_.size() == most_under_way)
-      throw BadReference{
-          fmt::format("'{}' stands behind {} other references", "${" + key + "}", most_under_way)};
+      throw BadReference{fmt::format("'{}' stands behind {} other references",
+                                     fmt::format("${{{}}}", key), most_under_way)};
     charge(*found);
     under_way_.push_back(key);
     Node value = *found;
@@ -176,7 +176,7 @@ std::map<std::string, std::string> secrets_of(const Node& tree) {
     replace(tree.reference, [&](const std::string& inside) {
       const bool environment = inside.starts_with("env:");
       const char* value = environment ? std::getenv(name_of(inside).c_str()) : nullptr;
-      if (value) secrets.emplace(value, "${env:" + name_of(inside) + "}");
+      if (value) secrets.emplace(value, fmt::format("${{env:{}}}", name_of(inside)));
       return std::string();
     });
   }

@@ -1,4 +1,6 @@
 // Callbacks against the run.
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include <map>
@@ -29,8 +31,8 @@ void patience_ends_before_the_run(const RuleContext& rule) {
     const double wanted = 1 + *patience + (rule.has(callbacks[i], "changes_rate") ? 1 : 0);
     if (wanted > *there)
       rule.warn(indexed("callbacks", i) + ".patience",
-                "'" + callbacks[i].type() + "' acts after " + format_number(wanted) +
-                    " evaluations at the earliest, and the run has " + format_number(*there));
+                fmt::format("'{}' acts after {} evaluations at the earliest, and the run has {}",
+                            callbacks[i].type(), format_number(wanted), format_number(*there)));
   }
 }
 
@@ -54,8 +56,8 @@ void the_rate_can_fall(const RuleContext& rule) {
     const auto floor = number_of(rule.value(callbacks[i], "min_lr"));
     if (lr && floor && *floor >= *lr)
       rule.warn(indexed("callbacks", i) + ".min_lr",
-                format_number(*floor) + " is not below optimizer.lr, " + format_number(*lr) +
-                    ": the rate never falls");
+                fmt::format("{} is not below optimizer.lr, {}: the rate never falls",
+                            format_number(*floor), format_number(*lr)));
   }
 }
 

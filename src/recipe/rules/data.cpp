@@ -53,7 +53,7 @@ void samples_are_held_out_once(const RuleContext& rule) {
   std::vector<std::string> ways;
   for (const std::string way : {"folder", "fraction", "list", "fold"})
     if (const auto* value = valid->find(way); value && !value->is_null())
-      ways.push_back("'" + way + "'");
+      ways.push_back(fmt::format("'{}'", way));
   if (ways.size() > 1)
     rule.error("data.valid", join(ways, " and ") + " both say what is held out; keep one of them");
 }

@@ -1,5 +1,7 @@
 #include "recipe/rules/metric_names.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/text.h"
@@ -97,16 +99,16 @@ NamedMetric named_metric(const RuleContext& rule, const std::string& name) {
   if (!is_split(rule.recipe, split)) {
     if (find(rule, name)) return {{}, "'" + name + "' wants a split; write 'valid/" + name + "'"};
     if (split == "train")
-      return {{}, "evaluation scores the held-out split; write 'valid/" + bare + "'"};
+      return {{}, fmt::format("evaluation scores the held-out split; write 'valid/{}'", bare)};
   }
   if (const auto missing = missing_for(rule.recipe, split); !missing.empty())
-    return {{}, "'" + name + "' is scored only with " + missing};
+    return {{}, fmt::format("'{}' is scored only with {}", name, missing)};
   if (is_split(rule.recipe, split)) {
     if (auto metric = find(rule, bare)) return {std::move(metric), ""};
   } else if (const auto near = like(rule.recipe, split); !near.empty()) {
-    return {{}, "no samples are called '" + split + "'" + did_you_mean(near)};
+    return {{}, fmt::format("no samples are called '{}'{}", split, did_you_mean(near))};
   }
-  return {{}, "'" + name + "' is not among the metrics" + advice(rule, bare)};
+  return {{}, fmt::format("'{}' is not among the metrics{}", name, advice(rule, bare))};
 }
 
 std::optional<BestMode> better_way(const RuleContext& rule, const std::string& name) {

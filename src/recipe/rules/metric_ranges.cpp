@@ -1,4 +1,6 @@
 // Which way a metric gets better, and how far it goes.
+#include <fmt/format.h>
+
 #include "base/text.h"
 #include "recipe/rules/metric_names.h"
 #include "recipe/rules/rules.h"
@@ -8,8 +10,8 @@ namespace {
 
 std::string which_way(const std::string& name, BestMode better) {
   return better == BestMode::min
-             ? "'" + name + "' gets better as it gets smaller; write 'mode: min'"
-             : "'" + name + "' gets better as it gets larger; write 'mode: max'";
+             ? fmt::format("'{}' gets better as it gets smaller; write 'mode: min'", name)
+             : fmt::format("'{}' gets better as it gets larger; write 'mode: max'", name);
 }
 
 void the_best_is_kept(const RuleContext& rule) {
@@ -35,7 +37,7 @@ void bounds_are_in_range(const RuleContext& rule) {
   for (const auto& [name, bounds] : rule.recipe.expect) {
     const auto metric = named_metric(rule, name).metric;
     if (metric && bounds.min && *bounds.min > 1 && rule.has(*metric, "at_most_1"))
-      rule.error("expect." + name + ".min",
+      rule.error(fmt::format("expect.{}.min", name),
                  format_number(*bounds.min) + " is never met: 1 is the most; write 0.8 for 80 %");
   }
 }

@@ -40,11 +40,12 @@ void weights_are_here(const RuleContext& rule) {
   if (!weights || !is_address(weights->file)) return;
   const auto scheme = url_scheme(weights->file);
   const bool hub = scheme == "hf" || scheme == "huggingface";
-  rule.error("model.weights",
-             "'" + without_passwords(weights->file) +
-                 "' is a URL, and weights are read from this machine; download the file" +
-                 (hub ? " ('hf download ORGANIZATION/NAME model.safetensors')" : "") +
-                 " and write where it is. 'ddptrain weights list' shows those that have a name");
+  rule.error(
+      "model.weights",
+      fmt::format("'{}' is a URL, and weights are read from this machine; download the file{} and "
+                  "write where it is. 'ddptrain weights list' shows those that have a name",
+                  without_passwords(weights->file),
+                  hub ? " ('hf download ORGANIZATION/NAME model.safetensors')" : ""));
 }
 
 /// A word that stands alone, where a file or a run's folder may be meant as well: none of these.
@@ -77,10 +78,9 @@ void weights_have_a_known_name(const RuleContext& rule) {
                                     "{file: wt103-fwd/lstm_fwd.pth, words: "
                                     "wt103-fwd/itos_wt103.pkl}");
   if (!weights)
-    rule.error("model.weights", "'" + *name +
-                                    "' is neither a .safetensors or .pth file nor the folder of a "
-                                    "run such as runs/NAME/latest, and " +
-                                    no_such_weights(model, *name));
+    rule.error("model.weights", fmt::format("'{}' is neither a .safetensors or .pth file nor the "
+                                            "folder of a run such as runs/NAME/latest, and {}",
+                                            *name, no_such_weights(model, *name)));
 }
 
 void only_names_are_fetched(const RuleContext& rule) {
@@ -93,9 +93,9 @@ void only_names_are_fetched(const RuleContext& rule) {
 void words_are_of_texts(const RuleContext& rule) {
   const auto weights = decode<ModelSection>(rule.recipe.model.node()).weights;
   if (weights && weights->words && !rule.has(rule.recipe.data, "gives_texts"))
-    rule.error("model.weights.words", "'" + rule.recipe.data.type() +
-                                          "' has no texts, and so no words that rows of an "
-                                          "embedding stand for");
+    rule.error("model.weights.words",
+               fmt::format("'{}' has no texts, and so no words that rows of an embedding stand for",
+                           rule.recipe.data.type()));
 }
 
 void digests_are_whole(const RuleContext& rule) {

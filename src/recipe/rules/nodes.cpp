@@ -34,7 +34,7 @@ void a_rendezvous_is_a_host_and_port(const RuleContext& rule) {
   const auto& rendezvous = rule.recipe.parallel.rendezvous;
   if (rendezvous && !parse_host_port(*rendezvous))
     rule.error("parallel.rendezvous",
-               "'" + *rendezvous + "' is not HOST:PORT; write for example 'node0:29500'");
+               fmt::format("'{}' is not HOST:PORT; write for example 'node0:29500'", *rendezvous));
 }
 
 void a_rendezvous_has_nodes(const RuleContext& rule) {

@@ -56,9 +56,9 @@ void sync_bn_has_batch_norm(const RuleContext& rule) {
   const auto* model = rule.entry(rule.recipe.model);
   if (!is_asked_for(rule.recipe.parallel.sync_bn) || !model) return;
   if (model->has("scripted"))
-    rule.error("parallel.sync_bn", "'" + model->name +
-                                       "' computes its batch norm itself, from the rows of one "
-                                       "device; write 'sync_bn: auto'");
+    rule.error("parallel.sync_bn", fmt::format("'{}' computes its batch norm itself, from the rows "
+                                               "of one device; write 'sync_bn: auto'",
+                                               model->name));
   else if (!has_batch_norm(rule))
     rule.error("parallel.sync_bn", "'" + model->name +
                                        "' has no batch norm; 'sync_bn: auto' is for recipes of "
@@ -99,7 +99,7 @@ void time_outs_are_times(const RuleContext& rule) {
   const auto check = [&](const Duration& timeout, const std::string& key) {
     if (timeout.unit != Duration::Unit::seconds)
       rule.error("parallel.timeout." + key,
-                 "'" + to_text(timeout) + "' is no time; write for example '5 min'");
+                 fmt::format("'{}' is no time; write for example '5 min'", to_text(timeout)));
   };
   check(rule.recipe.parallel.timeout.start, "start");
   check(rule.recipe.parallel.timeout.step, "step");

@@ -1,4 +1,6 @@
 // Files and folders that a recipe names.
+#include <fmt/format.h>
+
 #include "base/secrets.h"
 #include "base/url.h"
 #include "recipe/rules/rules.h"
@@ -8,7 +10,7 @@ namespace {
 
 /// What to do instead of naming a URL.
 std::string what_to_do(const std::string& url, const std::string& option) {
-  if (url_scheme(url) == "file") return "; write the path alone, '" + url.substr(7) + "'";
+  if (url_scheme(url) == "file") return fmt::format("; write the path alone, '{}'", url.substr(7));
   if (option.starts_with("output."))
     return "; write to a folder here and copy runs when they have ended, or mount the bucket "
            "(s3fs, "
@@ -38,7 +40,7 @@ void paths_are_on_this_machine(const RuleContext& rule) {
   for (const auto& path : all_paths(rule.tree, rule.catalogs)) {
     const auto& [text, option, address] = path;
     if (option.starts_with("model.weights") || url_scheme(text).empty()) continue;
-    const auto shown = "'" + without_passwords(text) + "' ";
+    const auto shown = fmt::format("'{}' ", without_passwords(text));
     if (address == AddressUse::none)
       rule.error(option, shown + "is a URL, and files are read and written on this machine" +
                              what_to_do(text, option));
@@ -77,8 +79,8 @@ void stores_have_addresses(const RuleContext& rule) {
                "an archive is unpacked on this machine, and 'data' is read from an address");
   const auto scheme = url_scheme(store.endpoint.value_or("https://"));
   if (scheme != "https" && scheme != "http")
-    rule.error("data.store.endpoint", "'" + without_passwords(*store.endpoint) +
-                                          "' begins with neither https:// nor http://");
+    rule.error("data.store.endpoint", fmt::format("'{}' begins with neither https:// nor http://",
+                                                  without_passwords(*store.endpoint)));
 }
 
 constexpr Rule kPathRules[] = {

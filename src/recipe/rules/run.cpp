@@ -1,4 +1,6 @@
 // Precision, policies and names of a run.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "recipe/rules/rules.h"
@@ -48,7 +50,7 @@ void a_graph_can_be_captured(const RuleContext& rule) {
   if (!rule.recipe.train.graph.value.value_or(false)) return;
   auto why = no_graph_with(rule.recipe);
   if (rule.has(rule.recipe.model, "scripted"))
-    why = "'" + rule.recipe.model.type() + "' may decide in each step what it computes";
+    why = fmt::format("'{}' may decide in each step what it computes", rule.recipe.model.type());
   if (!why.empty()) rule.error("train.graph", "steps cannot be captured into a graph: " + why);
 }
 
@@ -91,7 +93,8 @@ std::vector<std::string> varying(const RuleContext& rule, const ChoiceBase& choi
   if (entry == nullptr) return found;
   for (const auto& trait : entry->traits)
     if (const auto with = holds(rule, choice, trait))
-      found.push_back("'" + choice.type() + "'" + (with->empty() ? "" : " with '" + *with + "'"));
+      found.push_back(fmt::format("'{}'{}", choice.type(),
+                                  with->empty() ? "" : fmt::format(" with '{}'", *with)));
   return found;
 }
 

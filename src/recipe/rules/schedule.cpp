@@ -1,4 +1,6 @@
 // Schedules against the run, its stages and the optimizer.
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "base/text.h"
@@ -13,8 +15,9 @@ void warmup_fits_the_run(const RuleContext& rule) {
     const auto* warmup = rule.value(*choice, "warmup");
     const auto length = duration_of(warmup);
     if (length && is_longer(*length, run))
-      rule.error(path + ".warmup", "'" + to_text(*length) + "' of warm-up is longer than the " +
-                                       (whole ? "run" : "stage") + " of '" + to_text(run) + "'");
+      rule.error(path + ".warmup",
+                 fmt::format("'{}' of warm-up is longer than the {} of '{}'", to_text(*length),
+                             whole ? "run" : "stage", to_text(run)));
   }
 }
 
@@ -38,8 +41,8 @@ void momentum_is_there_to_cycle(const RuleContext& rule) {
   for (const auto& [path, choice, run, whole] : rate_schedules(rule.recipe)) {
     const auto cycle = cycle_of(rule, *choice);
     if (cycle.there && none)
-      rule.warn(path, "'" + choice->type() + "' cycles momentum, and '" + optimizer.type() +
-                          "' has none");
+      rule.warn(path, fmt::format("'{}' cycles momentum, and '{}' has none", choice->type(),
+                                  optimizer.type()));
     else if (cycle.asked && zero)
       rule.warn(path + ".moms", "there is no momentum to cycle: '" + where + ".momentum' is 0");
   }
@@ -54,7 +57,7 @@ std::string obstacle_to_momentum(const RuleContext& rule) {
   if (rule.recipe.train.fine_tune) return "train.fine_tune cycles the momentum";
   for (const auto& schedule : rate_schedules(rule.recipe))
     if (cycle_of(rule, *schedule.choice).there)
-      return "'" + schedule.path + "' cycles the momentum; 'moms: null' leaves it alone";
+      return fmt::format("'{}' cycles the momentum; 'moms: null' leaves it alone", schedule.path);
   return {};
 }
 
@@ -73,8 +76,8 @@ void check_reached(const RuleContext& rule, const WrittenSchedule& schedule,
                    const std::string& path, const Node* value) {
   const auto at = duration_of(value);
   if (at && part_of(*at, schedule.run).value_or(0) >= 1)
-    rule.warn(path, "the " + std::string(schedule.whole ? "run" : "stage") + " of '" +
-                        to_text(schedule.run) + "' is over by then: the rate does not change");
+    rule.warn(path, fmt::format("the {} of '{}' is over by then: the rate does not change",
+                                schedule.whole ? "run" : "stage", to_text(schedule.run)));
 }
 
 void milestones_are_reached(const RuleContext& rule) {
@@ -93,8 +96,8 @@ void the_decay_fits_the_run(const RuleContext& rule) {
     if (!decay) continue;
     const double before = stable ? part_of(*stable, run).value_or(0) : 0;
     if (before + part_of(*decay, run).value_or(0) > 1 + 1e-9)
-      rule.warn(path + ".decay", std::string(whole ? "the run" : "the stage") + " of '" +
-                                     to_text(run) + "' ends before the decay does");
+      rule.warn(path + ".decay", fmt::format("{} of '{}' ends before the decay does",
+                                             whole ? "the run" : "the stage", to_text(run)));
   }
 }
 
@@ -103,8 +106,8 @@ void the_floor_is_below_the_rate(const RuleContext& rule) {
   for (const auto& [path, choice, run, whole] : rate_schedules(rule.recipe)) {
     const auto floor = number_of(rule.value(*choice, "min_lr"));
     if (whole && floor && lr && *floor > *lr)
-      rule.error(path + ".min_lr", format_number(*floor) + " is above optimizer.lr, " +
-                                       format_number(*lr) + ": the rate would rise");
+      rule.error(path + ".min_lr", fmt::format("{} is above optimizer.lr, {}: the rate would rise",
+                                               format_number(*floor), format_number(*lr)));
   }
 }
 
@@ -125,7 +128,7 @@ void parts_make_the_whole(const RuleContext& rule) {
     const double sum = sum_of_shares(parts);
     if (!parts.empty() && std::abs(sum - 1) > 1e-6)
       rule.error(path + ".parts",
-                 "shares add up to " + format_number(100 * sum) + " %, not to 100 %");
+                 fmt::format("shares add up to {} %, not to 100 %", format_number(100 * sum)));
   }
 }
 

@@ -44,7 +44,7 @@ bool is_number(const Shape& option) {
 std::string range_problem(const SweepKeySpec& spec) {
   if (!spec.values.empty()) return "it has values and a range; write one of them";
   if (!spec.min || !spec.max)
-    return std::string("a range needs ") + (spec.min ? "'max'" : "'min'") + " too";
+    return fmt::format("a range needs {} too", spec.min ? "'max'" : "'min'");
   const auto low = format_number(*spec.min), high = format_number(*spec.max);
   if (*spec.min > *spec.max) return "the ends are swapped: min " + low + " is above max " + high;
   if (*spec.min == *spec.max) return "both ends of the range are " + low;
@@ -113,7 +113,7 @@ void there_are_enough_trials_and_not_too_many(const RuleContext& rule) {
     rule.error(grid ? "sweep.keys" : "sweep.trials",
                fmt::format("{}{}, and a sweep makes at most {} runs; 'method: random' or 'sobol' "
                            "with 'trials' draws some of them",
-                           grid ? "the grid has " + count_text(points) + " points"
+                           grid ? fmt::format("the grid has {} points", count_text(points))
                                 : fmt::format("{} trials", *sweep->trials),
                            sweep->seeds > 1 ? fmt::format(" with {} seeds each", sweep->seeds) : "",
                            kMostTrials));
@@ -138,7 +138,7 @@ void a_metric_decides(const RuleContext& rule) {
     return rule.error("sweep.metric", why);
   if (sweep->mode.automatic() && !better_way(rule, name))
     rule.error("sweep.mode",
-               "'" + name + "' does not say which way is better; write 'max' or 'min'");
+               fmt::format("'{}' does not say which way is better; write 'max' or 'min'", name));
 }
 
 bool sets_length(const std::string& key) {
@@ -151,7 +151,7 @@ std::string no_rungs(const RuleContext& rule) {
   const auto& min = rule.recipe.sweep->halving.min;
   for (const auto& [key, spec] : rule.recipe.sweep->keys)
     if (sets_length(key))
-      return "trials are compared after the same length, and '" + key + "' varies it";
+      return fmt::format("trials are compared after the same length, and '{}' varies it", key);
   const auto run = whole_run(rule.recipe);
   if (!run || run->unit == Duration::Unit::seconds || min.unit == Duration::Unit::seconds)
     return "trials are stopped by steps or epochs, not by the clock";
@@ -159,14 +159,14 @@ std::string no_rungs(const RuleContext& rule) {
   if (!part)
     return "it cannot be compared with the run of '" + to_text(*run) +
            "'; write it in the same unit, or as a share such as '10 %'";
-  if (*part >= 1) return "it is not shorter than the run of '" + to_text(*run) + "'";
+  if (*part >= 1) return fmt::format("it is not shorter than the run of '{}'", to_text(*run));
   const auto every = part_of(rule.recipe.eval.every, *run);
   if (!every)
     return "no evaluation is known to be due then; write 'eval.every' in the unit of the run";
   const auto evaluations = *part / *every;
   if (std::abs(evaluations - std::round(evaluations)) > 1e-6 || evaluations < 0.5)
-    return "no evaluation is due after '" + to_text(min) + "', since 'eval.every' is '" +
-           to_text(rule.recipe.eval.every) + "'";
+    return fmt::format("no evaluation is due after '{}', since 'eval.every' is '{}'", to_text(min),
+                       to_text(rule.recipe.eval.every));
   return "";
 }
 

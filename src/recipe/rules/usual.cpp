@@ -1,4 +1,6 @@
 // Values that are legal and far outside what published recipes use: a slip of the hand, most often.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -74,8 +76,8 @@ constexpr auto usual_table = std::to_array<Usual>({
 
 std::string far_off(double value, double low, double high, const std::string& type) {
   const bool above = value > high;
-  return format_number(value) + " is far " + (above ? "above" : "below") + " what '" + type +
-         "' is used with, " + format_number(above ? high : low);
+  return fmt::format("{} is far {} what '{}' is used with, {}", format_number(value),
+                     above ? "above" : "below", type, format_number(above ? high : low));
 }
 
 /// `visit(number, path)` for a number, those of a list, and those of a map of options.
@@ -146,11 +148,11 @@ void means_are_shorter_than_squares(const RuleContext& rule) {
     if (betas.size() != 2) continue;
     const auto first = number_of(betas[0]), second = number_of(betas[1]);
     if (first && second && *first > *second)
-      rule.warn(path + ".betas", "the first, " + format_number(*first) +
-                                     ", is of the gradient and the second, " +
-                                     format_number(*second) +
-                                     ", of its square, whose mean is the longer one; write [" +
-                                     format_number(*second) + ", " + format_number(*first) + "]");
+      rule.warn(path + ".betas",
+                fmt::format("the first, {}, is of the gradient and the second, {}, of its square, "
+                            "whose mean is the longer one; write [{}, {}]",
+                            format_number(*first), format_number(*second), format_number(*second),
+                            format_number(*first)));
   }
 }
 

@@ -1,5 +1,7 @@
 #include "recipe/sweep/words.h"
 
+#include <fmt/format.h>
+
 #include <optional>
 
 #include "base/error.h"
@@ -42,11 +44,11 @@ std::optional<std::string> range_of(std::string_view text) {
   const std::string low(trim(text.substr(0, dots)));
   const std::string high(trim(text.substr(dots + 2)));
   if (!parse_number(low) || !parse_number(high)) return {};
-  return "{min: " + low + ", max: " + high + (log ? ", log: true}" : "}");
+  return fmt::format("{{min: {}, max: {}{}", low, high, log ? ", log: true}" : "}");
 }
 
 std::string entry(const std::string& key, const std::string& values) {
-  return "sweep.keys={" + to_flow(Node::quoted_text(key)) + ": " + values + "}";
+  return fmt::format("sweep.keys={{{}: {}}}", to_flow(Node::quoted_text(key)), values);
 }
 
 std::string with_values(const std::string& word) {
@@ -62,7 +64,7 @@ std::string with_values(const std::string& word) {
       throw Error(Exit::recipe, "'" + word +
                                     "': nothing stands between two commas, or behind the "
                                     "last one; quotes make a text with commas one value");
-  return entry(key, "[" + join(parts, ", ") + "]");
+  return entry(key, fmt::format("[{}]", join(parts, ", ")));
 }
 
 }  // namespace

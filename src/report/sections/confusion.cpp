@@ -25,7 +25,7 @@ std::string heat_row(const NamedTable& table, std::size_t row) {
   double total = 0;
   for (std::size_t column = 0; column < table.columns.size(); ++column)
     total += table.at(row, column);
-  std::string html = "<tr><th>" + name_html(table.rows[row]) + "</th>";
+  std::string html = fmt::format("<tr><th>{}</th>", name_html(table.rows[row]));
   for (std::size_t column = 0; column < table.columns.size(); ++column) {
     const auto count = table.at(row, column);
     const auto level = shade(count, total);
@@ -37,18 +37,17 @@ std::string heat_row(const NamedTable& table, std::size_t row) {
 
 std::string heat_map(const NamedTable& table) {
   const bool dense = table.rows.size() > kDense;
-  std::string html = std::string("<div class=\"scroll\"><table class=\"heat") +
-                     (dense ? " dense" : "") + "\"><thead><tr><th>" + escaped(table.corner) +
-                     "</th>";
-  for (const auto& column : table.columns) html += "<th>" + name_html(column) + "</th>";
+  std::string html =
+      fmt::format("<div class=\"scroll\"><table class=\"heat{}\"><thead><tr><th>{}</th>",
+                  dense ? " dense" : "", escaped(table.corner));
+  for (const auto& column : table.columns) html += fmt::format("<th>{}</th>", name_html(column));
   html += "</tr></thead><tbody>\n";
   for (std::size_t row = 0; row < table.rows.size(); ++row) html += heat_row(table, row);
   return html +
          "</tbody></table></div>\n<p class=\"note\">A row is a true class, a column what was "
          "predicted; the color is the share of the row" +
-         (dense ? ". The numbers are " +
-                      std::string(table.file.empty() ? "" : "in confusion.csv, and here ") +
-                      "under the pointer.</p>\n"
+         (dense ? fmt::format(". The numbers are {}under the pointer.</p>\n",
+                              table.file.empty() ? "" : "in confusion.csv, and here ")
                 : ".</p>\n");
 }
 
@@ -87,9 +86,11 @@ std::string confused(const NamedTable& table) {
 /// Of one run whole; of several the pairs alone, folded away.
 std::string of_table(const NamedTable& table, const ReportRun& run, bool several) {
   if (several)
-    return "<details><summary>" + name_html(run.record.name) + ", " + title_html(table) +
-           "</summary>\n" + confused(table) + "</details>\n";
-  const auto title = "<h3>" + title_html(table) + "</h3>\n";
+    return fmt::format(
+        "<details><summary>{}, {}</summary>\n"
+        "{}</details>\n",
+        name_html(run.record.name), title_html(table), confused(table));
+  const auto title = fmt::format("<h3>{}</h3>\n", title_html(table));
   if (table.rows.size() <= kMostClasses) return title + heat_map(table) + confused(table);
   return title +
          paragraph(fmt::format("Of {} classes, only the most confused pairs are shown{}",

@@ -120,7 +120,7 @@ std::string curves(const ReportRuns& runs) {
   for (std::size_t i = 0; i < std::min(groups.size(), kMostCharts); ++i)
     html += chart_of(groups[i], runs.size() > 1);
   if (html.empty()) return {};
-  html = "<div class=\"charts\">\n" + html + "</div>\n";
+  html = fmt::format("<div class=\"charts\">\n{}</div>\n", html);
   if (groups.size() > kMostCharts)
     html += paragraph(fmt::format("{} more curves are in {} and {}.", groups.size() - kMostCharts,
                                   kMetricsCsv, kEventsJsonl));

@@ -41,8 +41,10 @@ std::string classes_table(const ReportRun& run) {
   if (run.data.classes.size() > count)
     html += paragraph(
         fmt::format("and {} more classes in {}", run.data.classes.size() - count, kDataJson));
-  return "<details" + std::string(count <= 20 ? " open" : "") +
-         "><summary>samples of each class</summary>\n" + html + "</details>\n";
+  return fmt::format(
+      "<details{}><summary>samples of each class</summary>\n"
+      "{}</details>\n",
+      count <= 20 ? " open" : "", html);
 }
 
 /// Those that policy.on_bad_sample: skip left out say so in warnings.
@@ -50,17 +52,17 @@ std::string left_out(const ReportRun& run) {
   const auto& warnings = run.history.warnings;
   const auto count = std::count_if(warnings.begin(), warnings.end(),
                                    [](const auto& text) { return text.starts_with("left out: "); });
-  return count == 0
-             ? ""
-             : paragraph(plural(count, "sample") + " could not be read and " +
-                         (count == 1 ? "was" : "were") + " left out; the warnings name them.");
+  return count == 0 ? ""
+                    : paragraph(fmt::format(
+                          "{} could not be read and {} left out; the warnings name them.",
+                          plural(count, "sample"), count == 1 ? "was" : "were"));
 }
 
 std::string data(const ReportRuns& runs) {
   std::string html;
   for (const auto& run : runs) {
     if (run.data.splits.empty()) continue;
-    if (runs.size() > 1) html += "<h3>" + name_html(run.record.name) + "</h3>\n";
+    if (runs.size() > 1) html += fmt::format("<h3>{}</h3>\n", name_html(run.record.name));
     html += splits_table(run) + classes_table(run) + left_out(run);
   }
   return html;

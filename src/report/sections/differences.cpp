@@ -23,7 +23,7 @@ std::string differences(const ReportRuns& runs) {
   const auto keys = differing_options(options);
   if (keys.empty()) return paragraph("The recipes are the same.");
   for (std::size_t i = 0; i < std::min(keys.size(), kMostDifferences); ++i) {
-    table.rows.push_back({"<code>" + name_html(keys[i]) + "</code>"});
+    table.rows.push_back({fmt::format("<code>{}</code>", name_html(keys[i]))});
     for (const auto& of_run : options) {
       const auto value = option_value(of_run, keys[i]);
       table.rows.back().push_back(value.empty() ? "–" : name_html(value));

@@ -1,4 +1,6 @@
 // How a run went, in one row of tiles; of several runs a row each.
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "base/text.h"
@@ -10,12 +12,12 @@ namespace ddptrain {
 namespace {
 
 std::string tile(const std::string& value, const std::string& what) {
-  return "<div class=\"tile\"><b>" + value + "</b><span>" + what + "</span></div>\n";
+  return fmt::format("<div class=\"tile\"><b>{}</b><span>{}</span></div>\n", value, what);
 }
 
 std::string state_html(const ReportRun& run) {
   const auto text = escaped(status_text(run.record));
-  return run.record.exit_code == 0 ? text : "<span class=\"bad\">" + text + "</span>";
+  return run.record.exit_code == 0 ? text : fmt::format("<span class=\"bad\">{}</span>", text);
 }
 
 std::string time_of(const ReportRun& run) {
@@ -59,7 +61,7 @@ std::string damages(const ReportRun& run) {
   for (const auto& damage : run.damages)
     html += "<p class=\"bad\">" + name_html(run.record.name) + ": " + escaped(damage) + "</p>\n";
   if (run.history.last.empty())
-    html += "<p>" + name_html(run.record.name) + ": no evaluation was made.</p>\n";
+    html += fmt::format("<p>{}: no evaluation was made.</p>\n", name_html(run.record.name));
   return html;
 }
 

@@ -54,15 +54,16 @@ std::string metrics(const ReportRuns& runs) {
   const auto& run = runs[0];
   auto html = to_html(metric_table(run));
   if (const auto& best = run.record.best)
-    html += "<p class=\"note\">The best by " + name_html(best->metric) +
-            (best->mode == BestMode::max ? " (larger" : " (smaller") + " is better).</p>\n";
+    html +=
+        fmt::format("<p class=\"note\">The best by {}{} is better).</p>\n", name_html(best->metric),
+                    best->mode == BestMode::max ? " (larger" : " (smaller");
   html += test_table(run);
   const auto unknown =
       std::count_if(run.history.last.begin(), run.history.last.end(),
                     [](const auto& metric) { return !std::isfinite(metric.second); });
   if (unknown > 0)
-    html += paragraph(plural(unknown, "metric") + " of the last evaluation " +
-                      (unknown == 1 ? "is" : "are") + " not a finite number.");
+    html += paragraph(fmt::format("{} of the last evaluation {} not a finite number.",
+                                  plural(unknown, "metric"), unknown == 1 ? "is" : "are"));
   if (run.history.last.size() > kMostMetrics)
     html += paragraph(
         fmt::format("{} more are in {}.", run.history.last.size() - kMostMetrics, kMetricsCsv));

@@ -77,8 +77,8 @@ std::string numbers(const ReportRuns& runs) {
     const auto samples = known(runs[r]);
     if (samples.empty()) continue;
     const auto dots = dots_of(samples);
-    weights += "<p>" + name_html(runs[r].record.name) + ": " +
-               weights_html(runs[r].samples.weights) + "</p>\n";
+    weights += fmt::format("<p>{}: {}</p>\n", name_html(runs[r].record.name),
+                           weights_html(runs[r].samples.weights));
     if (predicted.lines.empty())
       predicted.lines.push_back({"as it should be", diagonal(samples), 7, ChartLine::Look::dashed});
     predicted.lines.push_back({runs[r].record.name, dots.predicted, r, ChartLine::Look::dots});
@@ -90,8 +90,10 @@ std::string numbers(const ReportRuns& runs) {
                                    (samples.size() + kMostDots - 1) / kMostDots);
   }
   if (predicted.lines.empty()) return {};
-  return weights + "<div class=\"charts\">\n" + figure(predicted) + figure(residual) +
-         figure(spread) + "</div>\n";
+  return fmt::format(
+      "{}<div class=\"charts\">\n"
+      "{}{}{}</div>\n",
+      weights, figure(predicted), figure(residual), figure(spread));
 }
 
 }  // namespace

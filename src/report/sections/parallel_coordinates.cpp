@@ -142,10 +142,10 @@ std::string line_svg(const std::vector<Axis>& axes, const SweepResults& sweep,
                      height_of(axes[axis].places[rank]));
   std::string text = fmt::format("trial {}: ", trial.number);
   for (std::size_t key = 0; key < sweep.keys.size(); ++key)
-    text += shown(sweep.keys[key]) + " " + shown(trial.values[key]) + ", ";
-  return "<path class=\"trial " + shade_of(rank, trials.size()) + "\" d=\"" + path + "\"><title>" +
-         escaped(text + shown(sweep.metric) + " " + short_number(trial.value)) +
-         "</title></path>\n";
+    text += fmt::format("{} {}, ", shown(sweep.keys[key]), shown(trial.values[key]));
+  return fmt::format(
+      "<path class=\"trial {}\" d=\"{}\"><title>{}</title></path>\n", shade_of(rank, trials.size()),
+      path, escaped(fmt::format("{}{} {}", text, shown(sweep.metric), short_number(trial.value))));
 }
 
 std::string drawing(const SweepResults& sweep, const std::vector<const SweepTrialResult*>& trials) {
@@ -153,9 +153,10 @@ std::string drawing(const SweepResults& sweep, const std::vector<const SweepTria
   const double gaps = static_cast<double>(axes.size() - 1);
   const double spacing = std::clamp(900 / gaps, 110.0, 260.0);
   const auto width = svg_number(2 * kSide + gaps * spacing), height = svg_number(kAxisHeight);
-  std::string svg = "<svg class=\"parallel\" width=\"" + width + "\" height=\"" + height +
-                    "\" viewBox=\"0 0 " + width + " " + height +
-                    "\" role=\"img\" aria-label=\"parallel coordinates of the trials\">\n";
+  std::string svg = fmt::format(
+      "<svg class=\"parallel\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {} {}\" role=\"img\" "
+      "aria-label=\"parallel coordinates of the trials\">\n",
+      width, height, width, height);
   for (auto rank = trials.size(); rank-- > 0;) svg += line_svg(axes, sweep, trials, rank, spacing);
   for (std::size_t axis = 0; axis < axes.size(); ++axis)
     svg += axis_svg(axes[axis], kSide + static_cast<double>(axis) * spacing, axis, spacing);
@@ -167,12 +168,12 @@ std::string parallel_coordinates(const SweepResults& sweep) {
   for (const auto& trial : sweep.trials)
     if (std::isfinite(trial.value) && trials.size() < kMostLines) trials.push_back(&trial);
   if (trials.size() < 2 || sweep.keys.empty()) return {};
-  auto html =
-      "<div class=\"scroll\">" + drawing(sweep, trials) +
-      "</div>\n<p class=\"note\">A line is a trial, the best one in orange; of the others, "
-      "better ones are darker" +
-      (sweep.method == "halving" ? ", and a trial that was stopped early counts as worse" : "") +
-      ". A line names its trial under the pointer.</p>\n";
+  auto html = fmt::format(
+      "<div class=\"scroll\">{}</div>\n"
+      "<p class=\"note\">A line is a trial, the best one in orange; of the others, better ones are "
+      "darker{}. A line names its trial under the pointer.</p>\n",
+      drawing(sweep, trials),
+      sweep.method == "halving" ? ", and a trial that was stopped early counts as worse" : "");
   if (const auto left = sweep.trials.size() - trials.size(); left > 0)
     html += paragraph(fmt::format("{} not drawn: without a finite {}, or behind the best {}.",
                                   plural(static_cast<std::int64_t>(left), "trial"), sweep.metric,

@@ -1,6 +1,8 @@
 // The worst mistakes and the least certain samples, as an image, a text or a row.
 #include "report/samples.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -45,22 +47,22 @@ std::string percent(double share) { return number_html(std::round(1000 * share) 
 
 std::string verdict(const ReportRun& run, const SampleOutcome& sample) {
   if (!std::isfinite(sample.probability))
-    return "true " + number_html(sample.truth) + ", predicted <b>" + number_html(sample.predicted) +
-           "</b>, off by " + number_html(sample.predicted - sample.truth);
-  return "true " + class_html(run, sample.truth) + ", predicted <b>" +
-         class_html(run, sample.predicted) + "</b> at " + percent(sample.probability);
+    return fmt::format("true {}, predicted <b>{}</b>, off by {}", number_html(sample.truth),
+                       number_html(sample.predicted), number_html(sample.predicted - sample.truth));
+  return fmt::format("true {}, predicted <b>{}</b> at {}", class_html(run, sample.truth),
+                     class_html(run, sample.predicted), percent(sample.probability));
 }
 
 std::string card(const ReportRun& run, const SampleOutcome& sample, const std::string& png) {
   const auto& shown = run.samples.shown.at(sample.index);
   std::string html = "<div class=\"card\">";
   if (!png.empty()) html += "<img alt=\"\" src=\"data:image/png;base64," + escaped(png) + "\">";
-  html += "<div>" + verdict(run, sample) + "</div><div class=\"quiet\">" + name_html(shown.name) +
-          "</div>";
+  html += fmt::format("<div>{}</div><div class=\"quiet\">{}</div>", verdict(run, sample),
+                      name_html(shown.name));
   if (png.empty())
     for (const auto& [title, text] : shown.cells)
-      html += "<div><span class=\"quiet\">" + name_html(title) + "</span> <bdi>" + escaped(text) +
-              "</bdi></div>";
+      html += fmt::format("<div><span class=\"quiet\">{}</span> <bdi>{}</bdi></div>",
+                          name_html(title), escaped(text));
   return html + "</div>\n";
 }
 
@@ -71,8 +73,10 @@ std::string cards(const ReportRun& run, const std::string& title, SampleOrder or
   auto images = images_of(run.samples);
   const bool any = std::any_of(samples.begin(), samples.end(),
                                [&](const auto* sample) { return images.contains(sample->index); });
-  std::string html =
-      "<h3>" + title + "</h3>\n<div class=\"cards" + std::string(any ? "" : " wide") + "\">\n";
+  std::string html = fmt::format(
+      "<h3>{}</h3>\n"
+      "<div class=\"cards{}\">\n",
+      title, any ? "" : " wide");
   for (const auto* sample : samples) html += card(run, *sample, images[sample->index]);
   return html + "</div>\n";
 }
@@ -80,7 +84,7 @@ std::string cards(const ReportRun& run, const std::string& title, SampleOrder or
 std::string samples(const ReportRuns& runs) {
   if (runs.size() != 1 || runs[0].samples.rows.empty()) return {};
   const auto& run = runs[0];
-  const auto of = "<p>" + weights_html(run.samples.weights) + "</p>\n";
+  const auto of = fmt::format("<p>{}</p>\n", weights_html(run.samples.weights));
   if (has_numbers(run)) return of + cards(run, "Largest errors", by_error);
   return of + cards(run, "Worst mistakes", by_mistake) + cards(run, "Least certain", by_certainty);
 }

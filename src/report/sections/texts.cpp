@@ -58,7 +58,7 @@ std::string text_html(const std::string& text) {
   std::string html;
   for (const auto& line : split(text, '\n'))
     html += (html.empty() ? "" : "\n") + escaped(shown(line, kMostOfText));
-  return "<bdi class=\"text\">" + html + "</bdi>";
+  return fmt::format("<bdi class=\"text\">{}</bdi>", html);
 }
 
 std::vector<std::string> shown_scores(const ReportRun& run, const std::string& weights) {
@@ -100,7 +100,7 @@ std::string written_texts(const ReportRuns& runs) {
       if (runs.size() > 1) html += name_html(run.record.name) + ": ";
       html += text_html(prompt.first) + "</h3>\n";
       if (prompt.second != "valid")
-        html += "<p class=\"note\">" + name_html(prompt.second) + "</p>\n";
+        html += fmt::format("<p class=\"note\">{}</p>\n", name_html(prompt.second));
       html += table_of(run, prompt);
     }
     if (run.history.texts.size() > kMostEvaluations)

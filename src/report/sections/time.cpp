@@ -1,4 +1,6 @@
 // Where the time of a run went.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -39,8 +41,8 @@ std::string resumed_sentence(const std::vector<std::int64_t>& steps) {
   for (std::size_t i = 0; i < std::min(steps.size(), kMostSteps); ++i)
     shown_steps.push_back(std::to_string(steps[i]));
   if (steps.size() > kMostSteps) shown_steps.emplace_back("...");
-  return paragraph("Resumed " + plural(std::ssize(steps), "time") + ", after step " +
-                   join(shown_steps, ", ") + ".");
+  return paragraph(fmt::format("Resumed {}, after step {}.", plural(std::ssize(steps), "time"),
+                               join(shown_steps, ", ")));
 }
 
 std::string time_of_runs(const ReportRuns& runs) {
@@ -48,7 +50,7 @@ std::string time_of_runs(const ReportRuns& runs) {
   for (const auto& run : runs) {
     const double sum = total_seconds(run.history.phases);
     if (!std::isfinite(sum) || sum <= 0) continue;
-    if (runs.size() > 1) html += "<h3>" + name_html(run.record.name) + "</h3>\n";
+    if (runs.size() > 1) html += fmt::format("<h3>{}</h3>\n", name_html(run.record.name));
     html += phases_table(run.history.phases) + resumed_sentence(run.history.resumed);
   }
   return html;

@@ -42,7 +42,7 @@ std::string transfers(const ReportRuns& runs) {
   std::string html;
   for (const auto& run : runs) {
     if (!run.transfer) continue;
-    if (runs.size() > 1) html += "<h3>" + name_html(run.record.name) + "</h3>\n";
+    if (runs.size() > 1) html += fmt::format("<h3>{}</h3>\n", name_html(run.record.name));
     html += paragraph("Before its first step the run took weights from " + run.transfer->file +
                       ". Rows of embeddings and of the last layer are matched by name: copied "
                       "to the same number, moved to another one.");

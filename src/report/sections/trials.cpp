@@ -1,4 +1,6 @@
 // The settings of a sweep, best first, and what each came to.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -41,10 +43,11 @@ std::string summary(const SweepResults& sweep) {
   const auto trials = static_cast<std::int64_t>(sweep.trials.size());
   std::int64_t steps = 0;
   for (const auto& trial : sweep.trials) steps += trial.steps;
-  return "<p>" + escaped(sweep.method) + ", " + plural(trials, "trial") + ", " +
-         plural(steps, "optimizer step") + "; by " + name_html(sweep.metric) +
-         (sweep.mode == BestMode::max ? ", larger is better" : ", smaller is better") +
-         ", of the " + escaped(sweep.weights) + ".</p>\n";
+  return fmt::format("<p>{}, {}, {}; by {}{}, of the {}.</p>\n", escaped(sweep.method),
+                     plural(trials, "trial"), plural(steps, "optimizer step"),
+                     name_html(sweep.metric),
+                     sweep.mode == BestMode::max ? ", larger is better" : ", smaller is better",
+                     escaped(sweep.weights));
 }
 
 std::string trials(const SweepResults& sweep) {
@@ -62,9 +65,9 @@ std::string trials(const SweepResults& sweep) {
   }
   auto html = summary(sweep) + to_html(table);
   if (sweep.trials.size() > count)
-    html += paragraph("and " +
-                      plural(static_cast<std::int64_t>(sweep.trials.size() - count), "more trial") +
-                      " in trials.csv");
+    html += paragraph(
+        fmt::format("and {} in trials.csv",
+                    plural(static_cast<std::int64_t>(sweep.trials.size() - count), "more trial")));
   return html;
 }
 

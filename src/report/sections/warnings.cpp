@@ -16,10 +16,10 @@ std::string warnings(const ReportRuns& runs) {
   std::string html;
   for (const auto& run : runs) {
     if (run.history.warnings.empty()) continue;
-    if (runs.size() > 1) html += "<h3>" + name_html(run.record.name) + "</h3>\n";
+    if (runs.size() > 1) html += fmt::format("<h3>{}</h3>\n", name_html(run.record.name));
     html += "<ul>\n";
     for (std::size_t i = 0; i < std::min(run.history.warnings.size(), kMostWarnings); ++i)
-      html += "<li>" + escaped(shown(run.history.warnings[i], 1000)) + "</li>\n";
+      html += fmt::format("<li>{}</li>\n", escaped(shown(run.history.warnings[i], 1000)));
     html += "</ul>\n";
     if (run.history.warnings.size() > kMostWarnings)
       html += paragraph(

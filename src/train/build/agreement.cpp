@@ -24,9 +24,9 @@ std::string differing_keys(const std::vector<Version>& recipes) {
   std::vector<std::string> texts;
   for (std::size_t i = 1; i < recipes.size(); ++i)
     for (const auto& change : changes(tree, read_yaml(recipes[i].text, "rank").tree))
-      texts.push_back(change.path + " is " + or_nothing(change.before) + " on rank " +
-                      rank_list(first.ranks) + " and " + or_nothing(change.after) + " on rank " +
-                      rank_list(recipes[i].ranks));
+      texts.push_back(fmt::format("{} is {} on rank {} and {} on rank {}", change.path,
+                                  or_nothing(change.before), rank_list(first.ranks),
+                                  or_nothing(change.after), rank_list(recipes[i].ranks)));
   const auto more = texts.size() > kKeysShown ? texts.size() - kKeysShown : 0;
   if (more > 0) texts.resize(kKeysShown);
   return join(texts, "; ") + (more > 0 ? fmt::format("; and {} more", more) : "");

@@ -80,10 +80,10 @@ std::int64_t most_checkpoints(const Training& t, std::int64_t step) {
 
 std::string lack_of_space(const DiskNeed& need) {
   if (need.needed <= need.there + need.free) return {};
-  return "no space for the run's checkpoints in '" + need.folder + "': up to " +
-         format_bytes(need.needed) + " at once, " + format_bytes(need.free) +
-         " are free; delete something, choose another '" + need.option +
-         "', or a smaller 'checkpoint.keep_last'";
+  return fmt::format(
+      "no space for the run's checkpoints in '{}': up to {} at once, {} are free; delete "
+      "something, choose another '{}', or a smaller 'checkpoint.keep_last'",
+      need.folder, format_bytes(need.needed), format_bytes(need.free), need.option);
 }
 
 void require_space(const Training& t, std::int64_t step, const std::string& folder) {

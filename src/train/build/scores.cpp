@@ -60,7 +60,7 @@ void with_place(const Named& part, const std::function<void()>& action) {
                 error.place().known() ? error.place() : place_within(part.choice.node(), option));
   } catch (const c10::Error& error) {
     const std::string why = error.what_without_backtrace();
-    refuse(part, "'" + part.choice.type() + "': " + why.substr(0, why.find('\n')));
+    refuse(part, fmt::format("'{}': {}", part.choice.type(), why.substr(0, why.find('\n'))));
   }
 }
 
@@ -164,7 +164,7 @@ void try_samples(Training& t, const Dataset& data, const std::string& which) {
 
 void try_split(Training& t, const ScoredSplit& split) {
   try {
-    try_samples(t, *split.data, "samples of '" + split.name + "'");
+    try_samples(t, *split.data, fmt::format("samples of '{}'", split.name));
   } catch (const Error&) {
     rethrow_of_split(split_path(split.name));
   }

@@ -89,9 +89,9 @@ void say_differences(const RunEnvironment& saved, const RunEnvironment& now) {
   const auto before = listed(saved), after = listed(now);
   for (std::size_t i = 0; i < after.size(); ++i)
     if (before[i] != after[i])
-      log::warning("resuming with " + after[i].first + " " + after[i].second +
-                   ", the checkpoint has " + before[i].second +
-                   ": the run goes on, not bit for bit as before");
+      log::warning(fmt::format(
+          "resuming with {} {}, the checkpoint has {}: the run goes on, not bit for bit as before",
+          after[i].first, after[i].second, before[i].second));
 }
 
 [[noreturn]] void refuse(const std::string& why) {
@@ -102,13 +102,14 @@ void say_differences(const RunEnvironment& saved, const RunEnvironment& now) {
 void require_all_classes(const Training& t, const SavedState& state) {
   const auto& classes = state.names.classes;
   if (classes != t.data->facts().classes)
-    refuse("it was trained on the classes [" + join(classes, ", ") + "], and the data has [" +
-           join(t.data->facts().classes, ", ") + "]");
+    refuse(fmt::format("it was trained on the classes [{}], and the data has [{}]",
+                       join(classes, ", "), join(t.data->facts().classes, ", ")));
   if (state.data == t.data->digest()) return;
   const auto absent = absent_classes(*t.data, Split::train);
   if (!absent.empty())
-    refuse("it was trained on the classes [" + join(classes, ", ") +
-           "], and the data has no training sample of [" + join(absent, ", ") + "]");
+    refuse(fmt::format(
+        "it was trained on the classes [{}], and the data has no training sample of [{}]",
+        join(classes, ", "), join(absent, ", ")));
   log::warning("the data is not what it was when the checkpoint was written");
 }
 

@@ -87,7 +87,7 @@ void save(kineto::ProfilerResult& result, const std::string& path) {
   const auto temporary = temporary_name(path) + ".json";
   result.save(temporary);
   if (!fs::exists(temporary))
-    throw Error(Exit::data, "LibTorch could not write '" + temporary + "'");
+    throw Error(Exit::data, fmt::format("LibTorch could not write '{}'", temporary));
   fs::rename(temporary, path);
 }
 
@@ -172,8 +172,8 @@ class Profiler final : public Callback {
   void report() const {
     if (!options_.reports || failed_) return;
     if (!done_) return log::info("the run ended before the steps that --profile records");
-    log::info("profile: " + shell_word(options_.path) +
-              " (open it in https://ui.perfetto.dev or chrome://tracing)");
+    log::info(fmt::format("profile: {} (open it in https://ui.perfetto.dev or chrome://tracing)",
+                          shell_word(options_.path)));
     for (const auto& line : table_) log::info(line);
   }
 

@@ -52,9 +52,9 @@ Callbacks make_traces(const Traces& traces, const Training& t, std::int64_t step
     made.push_back(make_memory_trace(
         {device_of(t), bytes_of(t), t.world->rank, folder + "/memory" + rank, reports}));
   if (traces.profiled_steps > 0)
-    made.push_back(
-        make_profiler({traces.profiled_steps, device_of(t).type(),
-                       folder + "/trace" + rank + ".json", t.world->rank, t.world->size, reports}));
+    made.push_back(make_profiler({traces.profiled_steps, device_of(t).type(),
+                                  fmt::format("{}/trace{}.json", folder, rank), t.world->rank,
+                                  t.world->size, reports}));
   return made;
 }
 

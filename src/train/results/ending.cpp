@@ -52,9 +52,9 @@ std::string position(const RunResult& ending) {
 std::string time_of(const RunResult& ending) {
   const auto here = format_seconds(ending.seconds);
   if (ending.earlier.seconds > 0)
-    return here + " (" +
-           to_text(RunDuration{ending.seconds + ending.earlier.seconds, ending.earlier.whole}) +
-           " with earlier starts)";
+    return fmt::format(
+        "{} ({} with earlier starts)", here,
+        to_text(RunDuration{ending.seconds + ending.earlier.seconds, ending.earlier.whole}));
   return here;
 }
 
@@ -189,13 +189,13 @@ std::string typed_path(const std::string& path) {
 }
 
 std::string headline(const RunResult& ending) {
-  const auto time = " after " + time_of(ending) + " at " + position(ending);
+  const auto time = fmt::format(" after {} at {}", time_of(ending), position(ending));
   if (is_partial(ending)) return ending.reason + time;
   const std::string stopped = "stopped: ";
   if (ending.reason.starts_with(stopped))
-    return "stopped" + time + ": " + ending.reason.substr(stopped.size());
-  return ending.reason + " in " + time_of(ending) + ": " + position(ending) +
-         (ending.code != Exit::expect ? "" : "; short of what 'expect' asks");
+    return fmt::format("stopped{}: {}", time, ending.reason.substr(stopped.size()));
+  return fmt::format("{} in {}: {}{}", ending.reason, time_of(ending), position(ending),
+                     ending.code != Exit::expect ? "" : "; short of what 'expect' asks");
 }
 
 std::vector<std::string> results(const RunResult& ending, std::size_t columns) {
@@ -226,7 +226,7 @@ std::vector<std::string> results(const RunResult& ending, std::size_t columns) {
 std::vector<std::string> what_next(const RunResult& ending) {
   auto lines = weights(ending);
   const auto run = typed_path(ending.folder);
-  const auto call = "  " + called_as() + " ";
+  const auto call = fmt::format("  {} ", called_as());
   if (ending.report) lines.push_back("report: " + typed_path(ending.folder + "/report.html"));
   lines.emplace_back("next:");
   if (is_partial(ending)) {
@@ -236,12 +236,12 @@ std::vector<std::string> what_next(const RunResult& ending) {
   const auto which = which_weights(ending);
   lines.push_back(call + "report " + run);
   if (ending.writes_text)
-    lines.push_back(call + "generate " + run + " PROMPT" + which);
+    lines.push_back(fmt::format("{}generate {} PROMPT{}", call, run, which));
   else
-    lines.push_back(call + "predict " + run + " " +
-                    (ending.input.empty() ? "INPUT" : typed_path(ending.input)) + which +
-                    (ending.predicts_files ? " --output predicted" : ""));
-  lines.push_back(call + "export " + run + " model.safetensors" + which);
+    lines.push_back(fmt::format("{}predict {} {}{}{}", call, run,
+                                ending.input.empty() ? "INPUT" : typed_path(ending.input), which,
+                                ending.predicts_files ? " --output predicted" : ""));
+  lines.push_back(fmt::format("{}export {} model.safetensors{}", call, run, which));
   return lines;
 }
 

@@ -1,5 +1,7 @@
 #include "train/results/expect.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstdio>
 
@@ -44,12 +46,13 @@ std::vector<Expectation> expectations(const Recipe& recipe, const NamedValues& m
 
 bool meets(const Recipe& recipe, const NamedValues& metrics, const ScoredWeights& weights) {
   bool all = true;
-  const auto whose = weights.name.empty() ? "" : " (" + to_text(weights) + ")";
+  const auto whose = weights.name.empty() ? "" : fmt::format(" ({})", to_text(weights));
   for (const auto& expected : expectations(recipe, metrics)) {
     if (!expected.met)
-      log::error("expect: " + expected.metric + " is " +
-                 (expected.value ? short_metric(*expected.value) + whose : "not computed") + ", " +
-                 expected.bounds + " was expected");
+      log::error(
+          fmt::format("expect: {} is {}, {} was expected", expected.metric,
+                      expected.value ? short_metric(*expected.value) + whose : "not computed",
+                      expected.bounds));
     all = all && expected.met;
   }
   return all;

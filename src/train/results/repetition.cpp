@@ -91,7 +91,7 @@ std::vector<std::vector<std::string>> csv_columns(const std::vector<SeriesRun>& 
 
 Repetition::Repetition(const std::string& runs, const std::string& name, std::string recipe_text,
                        std::int64_t count)
-    : path_(runs + "/" + name + "/repeat.json"),
+    : path_(fmt::format("{}/{}/repeat.json", runs, name)),
       recipe_text_(std::move(recipe_text)),
       count_(count) {
   if (!fs::exists(path_)) return;
@@ -149,8 +149,8 @@ std::string best_members_table(const std::string& kind, const std::vector<Series
     if (member.run.best) by = &*member.run.best;
   if (!by) return {};
   const auto* way = by->mode == BestMode::max ? " (larger is better)" : " (smaller is better)";
-  return broken_at_blanks("best weights by " + by->metric + way, width) + "\n" +
-         members_table(kind, best_of(members), width) + "\n";
+  return fmt::format("{}\n{}\n", broken_at_blanks("best weights by " + by->metric + way, width),
+                     members_table(kind, best_of(members), width));
 }
 
 std::string members_csv(const std::string& kind, const std::vector<SeriesRun>& members) {

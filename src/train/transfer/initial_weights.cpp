@@ -56,7 +56,7 @@ std::int64_t take_borrowed(std::vector<NamedTensor>& tensors, const Model& model
 }
 
 std::string quoted_list(std::vector<std::string> names) {
-  for (auto& name : names) name = "'" + name + "'";
+  for (auto& name : names) name = fmt::format("'{}'", name);
   if (names.size() > 3) names.resize(3), names.emplace_back("...");
   return join(names, ", ");
 }
@@ -92,7 +92,7 @@ void note_replaced(std::vector<TransferGroup>& groups, const WeightsFit& fit, co
   if (fit.replaced.empty()) return;
   for (auto& group : groups)
     for (const auto& tensor : group.tensors) {
-      if ("'" + tensor + "'" != fit.replaced.front()) continue;
+      if (fmt::format("'{}'", tensor) != fit.replaced.front()) continue;
       for (const auto& [name, live] : model.state())
         if (name == tensor && live.dim() > 0) group.initialized = live.size(0);
       group.copied = group.moved = 0;
@@ -135,7 +135,7 @@ Published take_logged_names(std::vector<NamedTensor>& tensors, const Model& mode
   join_aliases(tensors, model.state());
   if (published.from) log::info("the weights have the names of " + name_of(*published.from));
   if (!published.positions.empty())
-    log::info("positions are resampled from " + published.positions + " patches");
+    log::info(fmt::format("positions are resampled from {} patches", published.positions));
   return published;
 }
 
@@ -154,27 +154,27 @@ void assign(Engine& engine, const WeightsFit& fit) {
 
 std::string tried_names(const Model& model) {
   const auto libraries = libraries_of(model);
-  return libraries.empty() ? "" : "; the names of " + libraries + " were tried";
+  return libraries.empty() ? "" : fmt::format("; the names of {} were tried", libraries);
 }
 
 void check_fit(const WeightsFit& fit, const WeightsSpec& spec, const Matched& matched,
                const Model& model) {
   const auto problem = misfit(fit);
-  const auto where = "model.weights: '" + spec.file + "' ";
+  const auto where = fmt::format("model.weights: '{}' ", spec.file);
   const auto hint = matched.hint.empty() ? "" : "; " + matched.hint;
   if (fit.taken.empty())
-    throw Error(Exit::data,
-                where + "has no tensor that fits: " + problem + tried_names(model) + hint);
+    throw Error(Exit::data, fmt::format("{}has no tensor that fits: {}{}{}", where, problem,
+                                        tried_names(model), hint));
   if (problem.empty()) return;
   if (spec.strict)
     throw Error(Exit::data, where + "does not fit: " + problem + hint +
                                 "; 'remap' renames, and 'strict: false' takes what fits");
-  log::warning(where + "fits in part: " + problem + hint);
+  log::warning(fmt::format("{}fits in part: {}{}", where, problem, hint));
 }
 
 void log_transfer(const Transfer& transfer, std::size_t tensors) {
-  log::info("weights: " + plural(static_cast<std::int64_t>(tensors), "tensor") + " of " +
-            transfer.file);
+  log::info(fmt::format("weights: {} of {}", plural(static_cast<std::int64_t>(tensors), "tensor"),
+                        transfer.file));
   for (const auto& line : to_lines(transfer)) log::info(line);
   for (const auto& warning : transfer.warnings) log::warning("weights: " + warning);
 }
@@ -229,21 +229,22 @@ void take_all_weights(Training& t, const std::string& file, Calls calls,
   const auto matched = match_rows(t, saved.tensors, there, here, true);
   for (const auto& group : matched.groups)
     if (group.initialized > 0 || (group.dropped > 0 && group.what == here.kind_of_outputs))
-      throw Error(Exit::data, option + ": '" + file + "' is of other " + group.what +
-                                  ": only there " + names_or_none(group.dropped_names) +
-                                  ", only here " + names_or_none(group.fresh_names));
+      throw Error(Exit::data,
+                  fmt::format("{}: '{}' is of other {}: only there {}, only here {}", option, file,
+                              group.what, names_or_none(group.dropped_names),
+                              names_or_none(group.fresh_names)));
   const auto fit = fit_weights(saved.tensors, without_aliases(model.state()), {});
   assign(*t.engine, fit);
   const auto problem = misfit(fit);
   if (!problem.empty())
-    throw Error(Exit::data, option + ": '" + file + "' does not fit: " + problem);
+    throw Error(Exit::data, fmt::format("{}: '{}' does not fit: {}", option, file, problem));
 }
 
 void write_transfer_file(const Transfer& transfer, const std::string& folder) {
   try {
     write_transfer_json(transfer, folder);
   } catch (const std::exception& error) {
-    log::warning(std::string("no ") + kTransferJson + " was written: " + error.what());
+    log::warning(fmt::format("no {} was written: {}", kTransferJson, error.what()));
   }
 }
 

@@ -24,7 +24,7 @@ constexpr const char* kMean = "mean of the old rows";
 constexpr const char* kOwn = "own initialization";
 
 std::string what_of(const NamedColumn& column) {
-  return column.is_vocabulary ? "words" : "column '" + column.name + "'";
+  return column.is_vocabulary ? "words" : fmt::format("column '{}'", column.name);
 }
 
 class Matcher {
@@ -147,11 +147,10 @@ class Matcher {
         group.how = kOwn;
         group.note = "the file has " + plural(saved_rows, "row") + " and names no " + what;
         if (!result_.hint.empty()) continue;
-        result_.hint =
-            "'" + name + "' has a row for each of the " + what +
-            ", and the file does not name its own" +
-            (column.is_vocabulary ? ": write the file that lists them in 'model.weights.words'"
-                                  : "");
+        result_.hint = fmt::format(
+            "'{}' has a row for each of the {}, and the file does not name its own{}", name, what,
+            column.is_vocabulary ? ": write the file that lists them in 'model.weights.words'"
+                                 : "");
       }
     }
   }
@@ -167,7 +166,7 @@ class Matcher {
       if (saved.dim() != own.dim() || saved.sizes().slice(1) != own.sizes().slice(1))
         return initialize(
             group, column,
-            "embeddings are " + shape_text(saved) + " there and " + shape_text(own) + " here");
+            fmt::format("embeddings are {} there and {} here", shape_text(saved), shape_text(own)));
       note_further_rows(group, saved.size(0) - std::ssize(names),
                         own.size(0) - std::ssize(column.values));
       saved_.push_back({tensors_here[i], matched(saved, values_of(tensors_here[i]), 0, match,
@@ -194,9 +193,9 @@ class Matcher {
 
   static void note_further_rows(TransferGroup& group, std::int64_t there, std::int64_t here) {
     if (here == 0 && there == 0) return;
-    group.note =
-        "the " + plural(here, "row") + " of n-grams behind them " + (here == 1 ? "is " : "are ") +
-        (there == here ? "copied" : fmt::format("re-initialized, since the file has {}", there));
+    group.note = fmt::format(
+        "the {} of n-grams behind them {}{}", plural(here, "row"), here == 1 ? "is " : "are ",
+        there == here ? "copied" : fmt::format("re-initialized, since the file has {}", there));
   }
 
   static void count(TransferGroup& group, const NameMatch& match) {
@@ -337,9 +336,9 @@ class Matcher {
     group.dropped = std::ssize(there_.outputs);
     group.copied = group.moved = 0;
     group.how = kOwn;
-    group.note = "the last layer '" + join(result_.output_layers, "', '") +
-                 "' is re-initialized, its " + group.what + " are others" +
-                 (a_row_each ? "" : " and have no row each");
+    group.note = fmt::format("the last layer '{}' is re-initialized, its {} are others{}",
+                             join(result_.output_layers, "', '"), group.what,
+                             a_row_each ? "" : " and have no row each");
     std::erase_if(saved_, [&](const auto& named) { return is_output(named.name); });
     for (const auto& layer : result_.output_layers) result_.absent.push_back(layer);
   }

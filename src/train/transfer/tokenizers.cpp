@@ -33,8 +33,8 @@ std::string differences(const FittedTokenizer& there, const FittedTokenizer& her
   Names different;
   for (const auto& [key, value] : here.options)
     if (value_at(there, key) != value)
-      different.push_back(key + ": " + shown(value_at(there, key), 200) + " there, " + value +
-                          " here");
+      different.push_back(
+          fmt::format("{}: {} there, {} here", key, shown(value_at(there, key), 200), value));
   return different.empty() ? "its file is another one" : join(different, "; ");
 }
 
@@ -57,7 +57,7 @@ Names special_only_in(const Names& words, const Names& others) {
 std::string quoted(Names names) {
   if (names.size() > 5) names.resize(5), names.emplace_back("...");
   for (auto& name : names) name = shown(name, 40);
-  return "'" + join(names, "', '") + "'";
+  return fmt::format("'{}'", join(names, "', '"));
 }
 
 /// Words of `here` that are among `there`.
@@ -79,8 +79,9 @@ void look_at_words(const Names& there, const Names& here, Names& warnings) {
   const auto other = special_only_in(there, here);
   if (!missing.empty())
     warnings.push_back(
-        before + ("it has none of this tokenizer's special tokens " + quoted(missing)) +
-        (other.empty() ? "" : ", and others: " + quoted(other)) + " (data.tokenizer)");
+        fmt::format("{}{}{} (data.tokenizer)", before,
+                    "it has none of this tokenizer's special tokens " + quoted(missing),
+                    other.empty() ? "" : ", and others: " + quoted(other)));
   const auto capitals_there = capitals(there), capitals_here = capitals(here);
   if (capitals_there == 0 && 10 * capitals_here > std::ssize(here))
     warnings.push_back(

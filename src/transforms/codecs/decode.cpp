@@ -38,8 +38,8 @@ Format format_of(const EncodedImage& file) {
   if (is_webp(file.bytes)) return Format::webp;
   if (file.bytes.empty()) bad_image(file, "is empty (0 bytes)");
   const char* other = other_format(file.bytes);
-  bad_image(file, std::string("is ") + (other ? std::string("a ") + other + " file" : "no image") +
-                      "; JPEG, PNG and WebP are read");
+  bad_image(file, fmt::format("is {}; JPEG, PNG and WebP are read",
+                              other ? fmt::format("a {} file", other) : "no image"));
 }
 
 ImageHeader header_of(const EncodedImage& file) {
@@ -109,7 +109,7 @@ std::span<const std::string_view> names(DecodeMode) {
 }
 
 void bad_image(const EncodedImage& file, const std::string& what) {
-  throw Error(Exit::data, "'" + std::string(file.name) + "' " + what);
+  throw Error(Exit::data, fmt::format("'{}' {}", file.name, what));
 }
 
 void check_size(const EncodedImage& file, ImageSize size, const DecodeOptions& options) {
