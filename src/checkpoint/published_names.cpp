@@ -129,6 +129,23 @@ Grid grid_of(const at::Tensor& positions) {
   return {places - side * side, side};
 }
 
+/// timm's resample_abs_pos_embed: positions [1, tokens + old * old, features] for a grid of
+/// `side` * `side` patches, bicubic and antialiased, those of the tokens as they are.
+at::Tensor resampled_positions(const at::Tensor& positions, std::int64_t tokens,
+                               std::int64_t side) {
+  const auto old = grid_of(positions).side;
+  const auto features = positions.size(2);
+  const auto map = positions.slice(1, tokens)
+                       .to(at::kFloat)
+                       .reshape({1, old, old, features})
+                       .permute({0, 3, 1, 2});
+  const auto resampled = at::_upsample_bicubic2d_aa(map, {side, side}, false)
+                             .permute({0, 2, 3, 1})
+                             .reshape({1, side * side, features})
+                             .to(positions.scalar_type());
+  return at::cat({positions.slice(1, 0, tokens), resampled}, 1);
+}
+
 /// Of two grids with as many tokens: how the positions of a file were resampled for a model's.
 std::string fit_positions(at::Tensor& saved, const at::Tensor& live) {
   const bool comparable = saved.dim() == 3 && live.dim() == 3 && saved.size(0) == 1 &&
@@ -162,21 +179,6 @@ std::string fit_positions(std::vector<NamedTensor>& tensors, const Model& model)
 }
 
 }  // namespace
-
-at::Tensor resampled_positions(const at::Tensor& positions, std::int64_t tokens,
-                               std::int64_t side) {
-  const auto old = grid_of(positions).side;
-  const auto features = positions.size(2);
-  const auto map = positions.slice(1, tokens)
-                       .to(at::kFloat)
-                       .reshape({1, old, old, features})
-                       .permute({0, 3, 1, 2});
-  const auto resampled = at::_upsample_bicubic2d_aa(map, {side, side}, false)
-                             .permute({0, 2, 3, 1})
-                             .reshape({1, side * side, features})
-                             .to(positions.scalar_type());
-  return at::cat({positions.slice(1, 0, tokens), resampled}, 1);
-}
 
 Published take_published_names(std::vector<NamedTensor>& tensors, const Model& model,
                                const std::string& last_layer, const std::string& architecture) {

@@ -37,8 +37,4 @@ std::string libraries_of(const Model& model);
 std::vector<NamedTensor> published_as(Library library, const std::vector<NamedTensor>& weights,
                                       const Model& model);
 
-/// timm's resample_abs_pos_embed: positions [1, tokens + old * old, features] for a grid of
-/// `side` * `side` patches, bicubic and antialiased, those of the tokens as they are.
-at::Tensor resampled_positions(const at::Tensor& positions, std::int64_t tokens, std::int64_t side);
-
 }  // namespace ddptrain

@@ -187,6 +187,15 @@ const Constant& peak(const KnownMachine& machine, std::string_view arithmetic) {
   return arithmetic == "tf32" ? machine.tf32 : machine.bf16;
 }
 
+/// FLOP/s that a step reaches on a device.
+double reached_flops(const KnownMachine& machine, const Work& work) {
+  const bool plain = work.arithmetic == "fp32" || work.arithmetic == "fp64";
+  const auto& reached = plain            ? machine.reached_plain
+                        : work.convolves ? machine.reached_convolution
+                                         : machine.reached_product;
+  return peak(machine, work.arithmetic).value * reached.value;
+}
+
 }  // namespace
 
 Sharding sharding_of(std::string_view mode) {
@@ -206,14 +215,6 @@ std::vector<double> bucket_pieces(double bytes, double most, double last) {
 
 std::vector<double> unit_pieces(double bytes, std::int64_t units) {
   return std::vector<double>(static_cast<std::size_t>(units), bytes / static_cast<double>(units));
-}
-
-double reached_flops(const KnownMachine& machine, const Work& work) {
-  const bool plain = work.arithmetic == "fp32" || work.arithmetic == "fp64";
-  const auto& reached = plain            ? machine.reached_plain
-                        : work.convolves ? machine.reached_convolution
-                                         : machine.reached_product;
-  return peak(machine, work.arithmetic).value * reached.value;
 }
 
 double sample_seconds(const KnownMachine& machine, const Work& work) {

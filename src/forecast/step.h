@@ -55,9 +55,6 @@ std::vector<double> bucket_pieces(double bytes, double most, double last);
 /// Equal ones.
 std::vector<double> unit_pieces(double bytes, std::int64_t units);
 
-/// FLOP/s that a step reaches on a device.
-double reached_flops(const KnownMachine& machine, const Work& work);
-
 /// Seconds of the passes of a sample: three times the forward pass's arithmetic, four with
 /// recomputing, or as long as its activations take to be written, read, and their gradients too.
 double sample_seconds(const KnownMachine& machine, const Work& work);

@@ -148,6 +148,11 @@ void require_scores(const std::vector<double>& scores) {
                               token, scores[token]));
 }
 
+/// The first of the largest. At least one score.
+std::int64_t arg_max(std::span<const double> scores) {
+  return std::max_element(scores.begin(), scores.end()) - scores.begin();
+}
+
 }  // namespace
 
 void penalize(std::vector<double>& scores, std::span<const std::int64_t> before,
@@ -169,10 +174,6 @@ std::vector<double> probabilities(std::vector<double> scores, std::span<const st
   std::fill(scores.begin(), scores.end(), 0);
   for (std::size_t i = 0; i < shares.size(); ++i) scores[candidates[i].token] = shares[i];
   return scores;
-}
-
-std::int64_t arg_max(std::span<const double> scores) {
-  return std::max_element(scores.begin(), scores.end()) - scores.begin();
 }
 
 std::int64_t draw(std::span<const double> probabilities, double uniform) {

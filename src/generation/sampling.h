@@ -23,9 +23,6 @@ void penalize(std::vector<double>& scores, std::span<const std::int64_t> before,
 std::vector<double> probabilities(std::vector<double> scores, std::span<const std::int64_t> before,
                                   const SamplingOptions& options);
 
-/// The first of the largest. At least one score.
-std::int64_t arg_max(std::span<const double> scores);
-
 /// The token at `uniform`, in [0, 1), of the cumulative probabilities, which need not sum to 1.
 std::int64_t draw(std::span<const double> probabilities, double uniform);
 

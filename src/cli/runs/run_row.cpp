@@ -91,6 +91,16 @@ RunCell number_cell(double value) {
   return {short_number(value), value};
 }
 
+/// "25 done, 2 failed".
+std::string count_states(const RunRows& rows) {
+  std::map<RunStatus, std::size_t> counts;
+  for (const auto& row : rows) ++counts[row.record.status];
+  std::vector<std::string> parts;
+  for (const auto& [status, count] : counts)
+    parts.push_back(fmt::format("{} {}", count, status_name(status)));
+  return join(parts, ", ");
+}
+
 RunCell state_cell(const RunRow& row) {
   if (!row.trials.empty())
     return {plural(std::ssize(row.trials), "run") + ": " + count_states(row.trials), {}};
@@ -298,15 +308,6 @@ std::string mean_text(const std::vector<double>& values) {
   char deviation[32];
   std::snprintf(deviation, sizeof deviation, "%.2g", mean.deviation);
   return short_number(mean.value) + " ± " + short_number(std::strtod(deviation, nullptr));
-}
-
-std::string count_states(const RunRows& rows) {
-  std::map<RunStatus, std::size_t> counts;
-  for (const auto& row : rows) ++counts[row.record.status];
-  std::vector<std::string> parts;
-  for (const auto& [status, count] : counts)
-    parts.push_back(fmt::format("{} {}", count, status_name(status)));
-  return join(parts, ", ");
 }
 
 }  // namespace ddptrain

@@ -52,7 +52,4 @@ void print_csv(const RunRows& rows, const std::vector<std::string>& columns, Csv
 /// "0.912 ± 0.0041": of the deviation, which is uncertain itself, two digits.
 std::string mean_text(const std::vector<double>& values);
 
-/// "25 done, 2 failed".
-std::string count_states(const RunRows& rows);
-
 }  // namespace ddptrain

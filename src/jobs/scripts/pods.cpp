@@ -20,6 +20,16 @@ volumes:
   emptyDir: {medium: Memory}
 )";
 
+/// A scalar that YAML reads as this text.
+std::string quoted_scalar(const std::string& text) {
+  std::string made = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') made += '\\';
+    made += c;
+  }
+  return made + '"';
+}
+
 }  // namespace
 
 std::string object_name(const std::string& name) {
@@ -34,15 +44,6 @@ std::string object_name(const std::string& name) {
   while (!made.empty() && made.back() == '-') made.pop_back();
   if (made.empty()) return "run";
   return std::isdigit(static_cast<unsigned char>(made[0])) != 0 ? "run-" + made : made;
-}
-
-std::string quoted_scalar(const std::string& text) {
-  std::string made = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') made += '\\';
-    made += c;
-  }
-  return made + '"';
 }
 
 std::string quoted_list(const std::vector<std::string>& words) {

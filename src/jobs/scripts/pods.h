@@ -12,8 +12,6 @@ namespace ddptrain {
 /// names of pods.
 std::string object_name(const std::string& name);
 
-/// A scalar that YAML reads as this text.
-std::string quoted_scalar(const std::string& text);
 /// ["a", "b"].
 std::string quoted_list(const std::vector<std::string>& words);
 

@@ -122,6 +122,25 @@ std::string caption_of(const SweepPlan& plan) {
   return text;
 }
 
+/// The share of each option (importance.h), by the metric at the lowest rung, which all trials
+/// reach.
+std::vector<std::pair<std::string, double>> importances(const SweepPlan& plan,
+                                                        const SweepRecord& record) {
+  std::vector<std::pair<std::string, double>> shares;
+  std::size_t i = 0;
+  for (const auto& [key, spec] : plan.spec.keys) {
+    std::vector<TrialOutcome> trials;
+    for (std::size_t trial = 0; trial < plan.trials.size(); ++trial) {
+      const auto& value = plan.trials[trial].values.at(i).second;
+      const auto found = job_value(plan, record, {static_cast<std::int64_t>(trial), 0});
+      trials.push_back({value, parse_number(value).value_or(0), found.value_or(std::nan(""))});
+    }
+    shares.emplace_back(key, explained_share(std::move(trials), spec.is_range()));
+    ++i;
+  }
+  return shares;
+}
+
 /// A line for each option; without the header where it is a table.
 std::vector<std::string> shares_lines(const SweepPlan& plan, const SweepRecord& record,
                                       std::size_t columns) {
@@ -170,23 +189,6 @@ std::vector<SweepTrialResult> sweep_trials(const SweepPlan& plan, const SweepRec
                      return is_better(a, b, plan.watched.mode);
                    });
   return rows;
-}
-
-std::vector<std::pair<std::string, double>> importances(const SweepPlan& plan,
-                                                        const SweepRecord& record) {
-  std::vector<std::pair<std::string, double>> shares;
-  std::size_t i = 0;
-  for (const auto& [key, spec] : plan.spec.keys) {
-    std::vector<TrialOutcome> trials;
-    for (std::size_t trial = 0; trial < plan.trials.size(); ++trial) {
-      const auto& value = plan.trials[trial].values.at(i).second;
-      const auto found = job_value(plan, record, {static_cast<std::int64_t>(trial), 0});
-      trials.push_back({value, parse_number(value).value_or(0), found.value_or(std::nan(""))});
-    }
-    shares.emplace_back(key, explained_share(std::move(trials), spec.is_range()));
-    ++i;
-  }
-  return shares;
 }
 
 std::string table_text(const SweepPlan& plan, const SweepRecord& record, std::size_t columns) {

@@ -25,11 +25,6 @@ struct SweepPlan {
 /// first.
 std::vector<SweepTrialResult> sweep_trials(const SweepPlan& plan, const SweepRecord& record);
 
-/// The share of each option (importance.h), by the metric at the lowest rung, which all trials
-/// reach.
-std::vector<std::pair<std::string, double>> importances(const SweepPlan& plan,
-                                                        const SweepRecord& record);
-
 /// The table for people in lines of at most `columns` (0: any width).
 std::string table_text(const SweepPlan& plan, const SweepRecord& record, std::size_t columns);
 

@@ -27,8 +27,11 @@ void label_tables(std::vector<NamedTable>& tables, const ScoredWeights& weights)
   for (auto& table : tables) table.weights = weights;
 }
 
-}  // namespace
-
+/// Gives the model and its average the weights that are a run's result: the best where
+/// checkpoint.keep_best keeps them in the folder `checkpoints`, else those that they have. All
+/// ranks call it together, after rank 0 has written its checkpoints. Where the best checkpoint is
+/// gone a warning says so, or with eval.test an Error (Exit::data); likewise one of a damaged
+/// checkpoint.
 ScoredWeights take_result_weights(Training& t, const RunState& state,
                                   const std::string& checkpoints) {
   const auto last = state.position.step;
@@ -49,6 +52,8 @@ ScoredWeights take_result_weights(Training& t, const RunState& state,
   with_weights([&] { restore_weights(t, load_together(from, *t.world)); });
   return {"best weights", best};
 }
+
+}  // namespace
 
 void keep_scores(RunResult& result, const ScoredWeights& weights, Evaluation found) {
   result.weights = weights;

@@ -13,14 +13,6 @@ namespace ddptrain {
 struct RunResult;
 struct RunState;
 
-/// Gives the model and its average the weights that are a run's result: the best where
-/// checkpoint.keep_best keeps them in the folder `checkpoints`, else those that they have. All
-/// ranks call it together, after rank 0 has written its checkpoints. Where the best checkpoint is
-/// gone a warning says so, or with eval.test an Error (Exit::data); likewise one of a damaged
-/// checkpoint.
-ScoredWeights take_result_weights(Training& training, const RunState& state,
-                                  const std::string& checkpoints);
-
 /// Keeps what weights scored, with their name in every table.
 void keep_scores(RunResult& result, const ScoredWeights& weights, Evaluation found);
 
