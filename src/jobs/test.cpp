@@ -28,8 +28,6 @@
 namespace ddptrain {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// What came of one recipe.
 struct Tested {
   std::string file;

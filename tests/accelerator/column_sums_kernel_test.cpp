@@ -50,7 +50,7 @@ TEST(ColumnSumKernels, GiveLibTorchsSumsInEveryTypeAndSize) {
     for (const auto& [rows, columns] :
          std::vector<std::array<std::int64_t, 2>>{{3, 4}, {150, 132}, {401, 64}}) {
       const auto given = at::randn({rows, columns}, at::kDouble).to(type);
-      ASSERT_TRUE(column_sums_take(given));
+      ASSERT_TRUE(are_rows_of_fours(given));
       const auto sums = emulated_sums_of(given, 3).to(at::kDouble),
                  expected = given.to(at::kDouble).sum(0);
       const double share = type == at::kBFloat16 ? 1.0 / (1 << 8) : type == at::kHalf ? 1e-3 : 1e-5;
@@ -61,10 +61,10 @@ TEST(ColumnSumKernels, GiveLibTorchsSumsInEveryTypeAndSize) {
 }
 
 TEST(ColumnSumKernels, LeaveOtherRowsToOthers) {
-  EXPECT_TRUE(column_sums_take(at::randn({3, 8})));
-  EXPECT_FALSE(column_sums_take(at::randn({3, 9})));
-  EXPECT_FALSE(column_sums_take(at::randn({8, 3}).t()));
-  EXPECT_FALSE(column_sums_take(at::randn({0, 8})));
+  EXPECT_TRUE(are_rows_of_fours(at::randn({3, 8})));
+  EXPECT_FALSE(are_rows_of_fours(at::randn({3, 9})));
+  EXPECT_FALSE(are_rows_of_fours(at::randn({8, 3}).t()));
+  EXPECT_FALSE(are_rows_of_fours(at::randn({0, 8})));
 }
 
 }  // namespace

@@ -99,7 +99,7 @@ double farthest(const at::Tensor& found, const at::Tensor& expected) {
 }
 
 void expect_autograds(const ScoresCase& c, unsigned blocks = 2) {
-  ASSERT_TRUE(vocabulary_rows_take(c.scores));
+  ASSERT_TRUE(are_rows_of_fours(c.scores));
   const auto found = emulated_scores(c, blocks);
   const auto expected = by_autograd(c);
   const auto type = c.scores.scalar_type();
@@ -142,10 +142,10 @@ TEST(VocabularyKernels, TakeLargeScores) {
 }
 
 TEST(VocabularyKernels, LeaveOtherScoresToOthers) {
-  EXPECT_TRUE(vocabulary_rows_take(at::randn({3, 8})));
-  EXPECT_FALSE(vocabulary_rows_take(at::randn({3, 9})));
-  EXPECT_FALSE(vocabulary_rows_take(at::randn({3, 16}).narrow(1, 0, 8)));
-  EXPECT_FALSE(vocabulary_rows_take(at::randn({0, 8})));
+  EXPECT_TRUE(are_rows_of_fours(at::randn({3, 8})));
+  EXPECT_FALSE(are_rows_of_fours(at::randn({3, 9})));
+  EXPECT_FALSE(are_rows_of_fours(at::randn({3, 16}).narrow(1, 0, 8)));
+  EXPECT_FALSE(are_rows_of_fours(at::randn({0, 8})));
 }
 
 }  // namespace

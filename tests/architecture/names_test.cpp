@@ -1,12 +1,15 @@
 // One name, one thing: types of the namespace over all headers, and names in unnamed namespaces
-// over a folder, whose files are compiled several at once.
+// over a folder, whose files are compiled several at once. One thing, one name: no function calls
+// another one alone, and a file uses the short names that it declares.
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <filesystem>
 #include <map>
 #include <regex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "base/files/files.h"
 #include "base/text.h"
@@ -81,6 +84,69 @@ TEST(Names, OfTypesInHeadersAreUnique) {
   }
   EXPECT_GT(homes.size(), 300u);
   expect_one_home(homes);
+}
+
+std::vector<fs::path> sources_of(const std::string& top) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(test::in_source(top)))
+    if (entry.path().extension() == ".cpp") files.push_back(entry.path());
+  return files;
+}
+
+/// How often a word is in a text, comments left out.
+int count_word(const std::string& text, const std::string& word) {
+  int count = 0;
+  const auto is_part = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  };
+  for (auto line : split(text, '\n')) {
+    line = line.substr(0, line.find("//"));
+    for (auto at = line.find(word); at != std::string::npos; at = line.find(word, at + 1)) {
+      const auto end = at + word.size();
+      const bool begins = at == 0 || !is_part(line[at - 1]);
+      count += begins && (end == line.size() || !is_part(line[end])) ? 1 : 0;
+    }
+  }
+  return count;
+}
+
+TEST(Names, OfUsingDeclarationsAreUsed) {
+  static const std::regex declaration(
+      "^(?:using (?:[\\w:]+::)?(\\w+)(?: = [^;]*)?;|namespace (\\w+) = .*;)$");
+  int found = 0;
+  for (const std::string top : {"src", "tests"})
+    for (const auto& file : sources_of(top)) {
+      const auto text = read_text(file);
+      for (const auto& line : split(text, '\n')) {
+        std::smatch match;
+        if (!line.starts_with("using ") && !line.starts_with("namespace ")) continue;
+        if (!std::regex_match(line, match, declaration)) continue;
+        const auto name = match[1].matched ? match[1].str() : match[2].str();
+        EXPECT_GT(count_word(text, name), 1) << file << ": " << line;
+        ++found;
+      }
+    }
+  EXPECT_GT(found, 500);
+}
+
+/// The name of a function whose line only calls another one with its own parameter, and that name:
+/// "bool rows_take(const at::Tensor& rows) { return sums_take(rows); }".
+std::string call_alone(const std::string& line) {
+  static const std::regex alone(
+      "^[\\w:<>,*& ]+?[ *&](\\w+)\\([\\w:<>,*& ]+?[ *&](\\w+)\\) \\{ return (\\w+)\\((\\w+)\\); "
+      "\\}$");
+  std::smatch match;
+  if (line.empty() || !std::isalpha(static_cast<unsigned char>(line[0]))) return {};
+  if (!std::regex_match(line, match, alone) || match[2] != match[4]) return {};
+  return match[1].str() + " is " + match[3].str();
+}
+
+TEST(Names, OfFunctionsAreNotTwoOfOne) {
+  EXPECT_EQ(call_alone("bool rows_take(const at::Tensor& rows) { return sums_take(rows); }"),
+            "rows_take is sums_take");
+  for (const auto& file : sources_of("src"))
+    for (const auto& line : split(read_text(file), '\n'))
+      EXPECT_EQ(call_alone(line), "") << file << ": " << line;
 }
 
 }  // namespace

@@ -19,7 +19,6 @@ namespace ddptrain {
 namespace {
 
 using test::on_terminal;
-using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;

@@ -18,7 +18,6 @@
 namespace ddptrain {
 namespace {
 
-using golden::Case;
 using nlohmann::json;
 
 ShardPlan plan_of(const json& loader, const StepSize& step) {

@@ -15,8 +15,6 @@
 namespace ddptrain {
 namespace {
 
-using nlohmann::json;
-
 at::Tensor column(const std::vector<double>& values) {
   auto tensor = at::empty({static_cast<std::int64_t>(values.size()), 1}, at::kDouble);
   std::copy(values.begin(), values.end(), tensor.mutable_data_ptr<double>());

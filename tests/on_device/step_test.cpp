@@ -20,7 +20,6 @@ namespace {
 
 using namespace test;
 using testing::Each;
-using testing::ElementsAre;
 
 /// Samples of which some are no numbers.
 class Poisoned final : public DrawnSamples {

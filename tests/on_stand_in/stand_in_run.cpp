@@ -8,8 +8,6 @@
 namespace ddptrain::end_to_end {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr const char* kLibraries[] = {"libcudart.so.13", "libcublas.so.13", "libcublasLt.so.13",
                                       "libcudnn.so.9",   "libnccl.so.2",    "libcuda.so.1"};
 

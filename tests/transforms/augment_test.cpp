@@ -13,7 +13,6 @@
 namespace ddptrain {
 namespace {
 
-using test::applied;
 using test::flat;
 using test::message;
 using test::numbered;

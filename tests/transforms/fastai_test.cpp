@@ -19,9 +19,7 @@ namespace {
 
 using nlohmann::json;
 using test::applied;
-using test::message;
 using test::transform;
-using testing::HasSubstr;
 
 const json& cases() {
   static const json all =

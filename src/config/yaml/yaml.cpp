@@ -75,15 +75,19 @@ std::string key_text(const std::string& key) {
   return plain ? scalar_text(key, true) : in_quotes(key);
 }
 
-std::string flow(const Node& node) {
+}  // namespace
+
+std::string to_flow(const Node& node) {
   if (node.is_null()) return "null";
   if (node.is_scalar()) return scalar_text(node.text, node.quoted);
   std::vector<std::string> parts;
-  for (const auto& item : node.items) parts.push_back(flow(item));
+  for (const auto& item : node.items) parts.push_back(to_flow(item));
   for (const auto& member : node.members)
-    parts.push_back(key_text(member.key) + ": " + flow(member.value));
+    parts.push_back(key_text(member.key) + ": " + to_flow(member.value));
   return (node.is_list() ? "[" : "{") + join(parts, ", ") + (node.is_list() ? "]" : "}");
 }
+
+namespace {
 
 bool holds_containers(const Node& node) {
   const auto container = [](const Node& n) { return n.is_list() || n.is_map(); };
@@ -133,7 +137,7 @@ class YamlWriter {
     }
     for (const auto& item : node.items) {
       if (fits_flow(item, indent + 2)) {
-        out += fmt::format("{}- {}{}\n", margin, flow(item), comment(item));
+        out += fmt::format("{}- {}{}\n", margin, to_flow(item), comment(item));
         continue;
       }
       std::string inner;
@@ -145,7 +149,7 @@ class YamlWriter {
  private:
   void after_key(std::string& out, const Node& value, std::size_t indent, std::size_t used) const {
     if (fits_flow(value, used)) {
-      out += fmt::format(" {}{}\n", flow(value), comment(value));
+      out += fmt::format(" {}{}\n", to_flow(value), comment(value));
       return;
     }
     out += "\n";
@@ -158,7 +162,7 @@ class YamlWriter {
     if (node.items.empty() && node.members.empty()) return true;
     if (node.is_list() && holds_containers(node)) return false;
     if (comments_ == Comments::in_column && !notes_agree(node)) return false;
-    return flow(node).size() + indent <= kFlowWidth;
+    return to_flow(node).size() + indent <= kFlowWidth;
   }
 
   std::string comment(const Node& node) const {
@@ -195,12 +199,10 @@ std::string place_comments(const std::string& text, Comments comments) {
 
 }  // namespace
 
-std::string to_flow(const Node& tree) { return flow(tree); }
-
 std::string to_yaml(const Node& tree, Comments comments) {
   const bool block =
       (tree.is_map() && !tree.members.empty()) || (tree.is_list() && !tree.items.empty());
-  if (!block) return flow(tree) + "\n";
+  if (!block) return to_flow(tree) + "\n";
   std::string out;
   YamlWriter(comments).block(out, tree, 0);
   return place_comments(out, comments);

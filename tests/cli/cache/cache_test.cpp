@@ -20,7 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::cli_output;
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 /// A user whose caches are in a folder that lives as long as a test.

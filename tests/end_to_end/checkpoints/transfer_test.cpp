@@ -15,7 +15,6 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
-using testing::Not;
 
 /// Reviews of 3 to 21 words. `more` repeats some of them in the training split, so that its words
 /// have other numbers; `changed` replaces one word by another.

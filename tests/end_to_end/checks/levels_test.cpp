@@ -11,7 +11,6 @@ namespace ddptrain::end_to_end {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 
 const std::string kRecipe = test::in_source("configs/quickstart.yaml");
 

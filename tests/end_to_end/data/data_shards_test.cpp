@@ -11,7 +11,6 @@ namespace ddptrain::end_to_end {
 namespace {
 
 using nlohmann::json;
-using testing::ElementsAre;
 using testing::HasSubstr;
 
 /// Writes the small shapes as shards of `size` into FOLDER/shards.

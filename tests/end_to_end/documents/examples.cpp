@@ -12,8 +12,6 @@
 namespace ddptrain::end_to_end {
 namespace {
 
-namespace fs = std::filesystem;
-
 std::vector<std::string> pages() {
   const std::set<std::string> others{"reference.md", "problems.md", "clusters.md"};
   std::vector<std::string> names{"README.md"};

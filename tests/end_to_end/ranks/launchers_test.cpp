@@ -12,7 +12,6 @@
 namespace ddptrain::end_to_end {
 namespace {
 
-namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
 Ended shell(const std::string& line, const std::string& folder) {

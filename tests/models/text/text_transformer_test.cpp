@@ -14,7 +14,6 @@ namespace {
 
 using nlohmann::json;
 using namespace test;
-using testing::HasSubstr;
 
 const json tiny = {{"type", "text_transformer"},
                    {"dim", 12},

@@ -7,7 +7,6 @@ namespace ddptrain {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
 
 std::string list_of(const std::string& inside) {

@@ -13,7 +13,6 @@
 namespace ddptrain {
 namespace {
 
-using testing::AllOf;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 

@@ -148,7 +148,7 @@ MaxPoolArguments max_pool_arguments(const at::Tensor& input, const at::Tensor& o
           number(kernel),        number(stride),         number(padding)};
 }
 
-bool column_sums_take(const at::Tensor& rows) {
+bool are_rows_of_fours(const at::Tensor& rows) {
   return rows.dim() == 2 && rows.numel() > 0 && rows.is_contiguous() && rows.size(1) % 4 == 0 &&
          reads_fours(rows);
 }
@@ -158,8 +158,6 @@ bool add_relu_takes(const at::Tensor& residual, const at::Tensor& input) {
          residual.scalar_type() == input.scalar_type() && residual.sizes() == input.sizes() &&
          residual.strides() == input.strides() && residual.is_non_overlapping_and_dense();
 }
-
-bool vocabulary_rows_take(const at::Tensor& scores) { return column_sums_take(scores); }
 
 bool reads_fours(const at::Tensor& tensor) {
   return reinterpret_cast<std::uintptr_t>(tensor.const_data_ptr()) % 16 == 0;

@@ -64,16 +64,12 @@ bool max_pool_takes(const at::Tensor& input, std::int64_t kernel);
 MaxPoolArguments max_pool_arguments(const at::Tensor& input, const at::Tensor& output,
                                     std::int64_t kernel, std::int64_t stride, std::int64_t padding);
 
-/// Whether the kernels of column_sums.cu take rows: [rows, columns] with values as they lie in
-/// memory, each row where fours can be read.
-bool column_sums_take(const at::Tensor& rows);
+/// Whether the kernels of column_sums.cu and vocabulary_rows.cu take rows: [rows, columns] with
+/// values as they lie in memory, each row where fours can be read.
+bool are_rows_of_fours(const at::Tensor& rows);
 
 /// Whether the kernel add_relu takes them: one floating-point type, one shape, one order of memory.
 bool add_relu_takes(const at::Tensor& residual, const at::Tensor& input);
-
-/// Whether the kernels of vocabulary_rows.cu take scores: [rows, width] as they lie in memory, each
-/// row where fours can be read.
-bool vocabulary_rows_take(const at::Tensor& scores);
 
 /// As many tensors of the lists, from `first` on, as one launch takes. Those of an index are of one
 /// type and size, and lie alike in memory.

@@ -15,7 +15,7 @@ namespace {
 at::Tensor column_sums_on_cuda(const at::Tensor& given) {
   const c10::DeviceGuard guard(given.device());
   const auto rows = given.contiguous();
-  if (!column_sums_take(rows)) {
+  if (!are_rows_of_fours(rows)) {
     static const auto parts = in_parts("ddptrain::column_sums_in_parts", &column_sums_on_cuda);
     return parts.call(given);
   }

@@ -34,7 +34,7 @@ std::tuple<at::Tensor, at::Tensor> values_on_cuda(const at::Tensor& scores,
                                                   double label_smoothing, double z_loss,
                                                   double soft_cap) {
   const c10::DeviceGuard guard(scores.device());
-  if (!vocabulary_rows_take(scores)) {
+  if (!are_rows_of_fours(scores)) {
     static const auto parts = in_parts("ddptrain::vocabulary_values_in_parts", &values_on_cuda);
     return parts.call(scores, labels, vocabulary, label_smoothing, z_loss, soft_cap);
   }
@@ -59,7 +59,7 @@ at::Tensor& slopes_on_cuda(at::Tensor& scores, const at::Tensor& labels,
                            std::int64_t vocabulary, double label_smoothing, double z_loss,
                            double soft_cap) {
   const c10::DeviceGuard guard(scores.device());
-  if (!vocabulary_rows_take(scores)) {
+  if (!are_rows_of_fours(scores)) {
     static const auto parts = in_parts("ddptrain::vocabulary_slopes_in_parts_", &slopes_on_cuda);
     return parts.call(scores, labels, normalizers, each, vocabulary, label_smoothing, z_loss,
                       soft_cap);
