@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "data/dataset.h"
 #include "support/node.h"
 #include "support/temporary_folder.h"
@@ -51,6 +52,17 @@ inline std::vector<std::string> words_of(const Dataset& data, Split split, std::
   for (const auto id : ids_of(data, split, index))
     words.push_back(tokens.at(static_cast<std::size_t>(id)));
   return words;
+}
+
+/// What making them says.
+inline std::string complaint_of_texts(const nlohmann::json& recipe,
+                                      const DataContext& context = {}) {
+  try {
+    make_texts(recipe, context);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing";
 }
 
 }  // namespace ddptrain

@@ -2,16 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/files/files.h"
-#include "base/quoting.h"
 #include "report/section.h"
-#include "support/where.h"
+#include "report_folder.h"
 
 namespace ddptrain {
 namespace {
@@ -20,100 +17,6 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::Not;
 using Json = nlohmann::json;
-
-class Report : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "report-XXXXXX").string();
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  /// A run of 40 steps with two evaluations, the second of which `last` adds to.
-  std::string run(const std::string& name, const Json& last,
-                  const std::string& recipe = "seed: 1\n") {
-    const auto path = folder_ + "/runs/" + name;
-    fs::create_directories(path + "/source");
-    write(path + "/run.json", Json{{"result", "done"},
-                                   {"exit_code", 0},
-                                   {"began", "2026-01-01T00:00:00Z"},
-                                   {"ended", "2026-01-01T00:01:30Z"},
-                                   {"device", "cpu"}}
-                                  .dump());
-    write(path + "/recipe.yaml", recipe);
-    std::string events = line("begin", 0, {});
-    for (int step = 1; step <= 40; ++step)
-      events += line("step", step, {{"train/loss", 4.0 / step}, {"train/lr", 0.1}});
-    events += line("evaluation", 20, {{"valid/accuracy", 0.5}});
-    write(path + "/events.jsonl", events + line("evaluation", 40, last));
-    return path;
-  }
-
-  /// A sweep over two options of which the second is text; the last of its trials failed.
-  std::string sweep(const std::string& name) {
-    const auto path = folder_ + "/runs/" + name;
-    fs::create_directories(path);
-    write(path + "/sweep.json", "{}");
-    Json trials = Json::array();
-    for (int i = 1; i <= 12; ++i) {
-      const auto number = std::to_string(i);
-      trials.push_back({{"trial", i},
-                        {"values", {{"optimizer.lr", "1e-" + number}, {"model", "<m" + number}}},
-                        {"value", i < 12 ? Json(1.0 / i) : Json(nullptr)},
-                        {"deviation", nullptr},
-                        {"best", 0.9},
-                        {"rung", 0},
-                        {"steps", 40},
-                        {"state", i < 12 ? "done" : "failed"},
-                        {"runs", {number}},
-                        {"error", ""}});
-      if (i < 12) run(name + "/" + number, {{"valid/accuracy", 1.0 / i}});
-    }
-    write(path + "/trials.json", Json{{"method", "random"},
-                                      {"metric", "valid/accuracy"},
-                                      {"mode", "max"},
-                                      {"keys", {"optimizer.lr", "model"}},
-                                      {"importance", {{"optimizer.lr", 0.625}, {"model", nullptr}}},
-                                      {"trials", trials}}
-                                     .dump());
-    return path;
-  }
-
-  static std::string line(const char* event, int step, const Json& more) {
-    Json json{{"event", event}, {"step", step}};
-    if (more.is_object()) json.update(more);
-    return json.dump() + "\n";
-  }
-
-  static Json confusion(const std::vector<std::string>& classes) {
-    Json cells = Json::array();
-    for (std::size_t row = 0; row < classes.size(); ++row)
-      cells.push_back(std::vector<double>(classes.size(), 3));
-    return {{"valid/accuracy", 0.9},
-            {"tables",
-             {{{"name", "valid/confusion_matrix.confusion"},
-               {"rows", classes},
-               {"columns", classes},
-               {"cells", cells}}}}};
-  }
-
-  static void write(const std::string& path, const std::string& text) {
-    write_atomically(path, text);
-  }
-
-  /// The report, which a parser takes for well-formed and closed off from everything else.
-  std::string checked(const std::vector<std::string>& folders) {
-    const auto html = report_html(folders);
-    const auto file = folder_ + "/report.html";
-    write(file, html);
-    const auto command =
-        shell_line({"/usr/bin/python3", test::in_source("tests/support/report_check.py"), file});
-    EXPECT_EQ(std::system(command.c_str()), 0);
-    return html;
-  }
-
-  std::string folder_;
-};
 
 TEST_F(Report, ShowsMetricsCurvesRecipeAndIsClosedOff) {
   const auto html = checked({run("a/001", {{"valid/accuracy", 0.75}}, "seed: 1\nname: mine\n")});
@@ -257,143 +160,6 @@ TEST_F(Report, CountsASeedOnceAndNamesWhatItLeavesOut) {
   const auto alone = checked(
       {run("t/001", {{"valid/accuracy", 0.8}}, one), run("t/002", {{"valid/accuracy", 0.8}}, one)});
   EXPECT_THAT(alone, Not(HasSubstr("±")));
-}
-
-TEST_F(Report, SaysOfWhichWeightsItsTablesAndSamplesAre) {
-  const auto path = run("w/001", confusion({"a", "b"}));
-  EXPECT_THAT(checked({path}), HasSubstr("valid/confusion_matrix</bdi>: last evaluation, step 40"));
-  auto result = confusion({"a", "b"});
-  result.update({{"weights", "best weights"}, {"weights_step", 20}});
-  write(path + "/events.jsonl",
-        read_text(path + "/events.jsonl") + line("result", 40, result) +
-            line("test", 40,
-                 {{"weights", "best weights"}, {"weights_step", 20}, {"test/accuracy", 0.625}}));
-  write(path + "/samples.json",
-        Json{{"weights", "best weights"},
-             {"step", 20},
-             {"of", 2},
-             {"classes", {"a", "b"}},
-             {"rows", {{0, 0.5, 0, 1, 0.75, 0.25}, {1, 0.5, 1, 1, 0.75, 0.25}}},
-             {"shown", {{"0", {{"name", "x.png"}, {"cells", Json::array()}}}}}}
-            .dump());
-  const auto html = checked({path});
-  EXPECT_THAT(html, HasSubstr("valid/confusion_matrix</bdi>: best weights, step 20"));
-  EXPECT_THAT(html, HasSubstr("<h2>Samples</h2>\n<p>best weights, step 20</p>"));
-  EXPECT_THAT(html, HasSubstr("<td>best weights, step 20</td><td class=\"n\">0.25</td>"));
-  EXPECT_THAT(html, HasSubstr("<th>test split</th><th class=\"n\">best weights, step 20</th>"));
-  EXPECT_THAT(html,
-              HasSubstr("<tr><td><bdi>test/accuracy</bdi></td><td class=\"n\">0.625</td></tr>"));
-  EXPECT_THAT(html, HasSubstr("<thead><tr><th>metric</th><th class=\"n\">last, step 40</th></tr>"));
-  EXPECT_THAT(html, HasSubstr("<tr><td>0.73 – 0.80</td><td class=\"n\">2</td><td "
-                              "class=\"n\">0.75</td><td class=\"n\">0.5</td></tr>"))
-      << "the eleventh of fifteen bins";
-}
-
-TEST_F(Report, ShowsHowManySamplesEachClassHas) {
-  const auto path = run("k/001", {});
-  write(path + "/data.json",
-        Json{{"classes", {"cat", "<dog>"}},
-             {"splits",
-              {{{"name", "train"}, {"samples", 123456}, {"counts", {23456, 100000}}},
-               {{"name", "valid"}, {"samples", 10}, {"counts", Json::array()}}}}}
-            .dump());
-  write(path + "/events.jsonl",
-        line("warning", 3, {{"text", "left out: 'a.jpg': it is no image"}}));
-  const auto html = checked({path});
-  EXPECT_THAT(html, HasSubstr("<tr><td><bdi>train</bdi></td><td class=\"n\">123456</td></tr>"));
-  EXPECT_THAT(html, HasSubstr("<tr><td><bdi>cat</bdi></td><td class=\"n\">23456</td></tr>"));
-  EXPECT_THAT(html,
-              HasSubstr("<tr><td><bdi>&lt;dog&gt;</bdi></td><td class=\"n\">100000</td></tr>"));
-  EXPECT_THAT(
-      html,
-      HasSubstr("<p>1 sample could not be read and was left out; the warnings name them.</p>"));
-  write(path + "/data.json", "{\"classes\": 3}");
-  EXPECT_THAT(checked({path}), HasSubstr("<bdi>k/001</bdi>: data.json cannot be read</p>"));
-}
-
-TEST_F(Report, ShowsWhatBecameOfTheWeightsThatTheRunStartedFrom) {
-  const auto path = run("t/001", {});
-  EXPECT_THAT(checked({path}), Not(HasSubstr("Weights at the start")));
-  write(path + "/transfer.json", Json{{"file", "runs/<a>/001"},
-                                      {"warnings", {"another tokenizer"}},
-                                      {"groups",
-                                       {{{"what", "words"},
-                                         {"tensors", {"embedding.weight"}},
-                                         {"copied", 12},
-                                         {"moved", 2988},
-                                         {"initialized", 1},
-                                         {"how", "mean of the old rows"},
-                                         {"dropped", 1},
-                                         {"note", ""},
-                                         {"new", {"<plot>"}},
-                                         {"gone", {"story"}}}}}}
-                                     .dump());
-  const auto html = checked({path});
-  EXPECT_THAT(html, HasSubstr("Weights at the start"));
-  EXPECT_THAT(html,
-              HasSubstr("<p>Before its first step the run took weights from runs/&lt;a&gt;/001. "));
-  EXPECT_THAT(
-      html,
-      HasSubstr("<tr><td><bdi>words</bdi></td><td class=\"n\">12</td><td class=\"n\">2988</td><td "
-                "class=\"n\">1</td><td class=\"n\">1</td><td>mean of the old rows; new: "
-                "<bdi>&lt;plot&gt;</bdi>; dropped: <bdi>story</bdi></td></tr>"));
-  EXPECT_THAT(html, HasSubstr("<p>another tokenizer</p>"));
-  write(path + "/transfer.json", "{}");
-  EXPECT_THAT(checked({path}), HasSubstr("<bdi>t/001</bdi>: transfer.json cannot be read</p>"));
-}
-
-TEST_F(Report, ShowsWhereTheTimeWent) {
-  const auto path = run("l/001", {});
-  write(path + "/events.jsonl",
-        line("end", 40, {{"phase_seconds", {{"train", 30.0}, {"evaluation", 10.0}}}}));
-  const auto html = checked({path});
-  EXPECT_THAT(html,
-              HasSubstr("<tr><td><bdi>the rest of training</bdi></td><td class=\"n\">30.0 s</td>"));
-  EXPECT_THAT(
-      html, HasSubstr("<tr><td><bdi>evaluation</bdi></td><td class=\"n\">10.0 s</td><td "
-                      "class=\"n\"><svg class=\"bar\" viewBox=\"0 0 100 8\" "
-                      "aria-hidden=\"true\"><rect class=\"whole\" width=\"100\" "
-                      "height=\"8\"/><rect width=\"25.0\" height=\"8\"/></svg> 25.0 %</td></tr>"));
-}
-
-TEST_F(Report, OfASweepShowsItsTrialsAndTheBestRuns) {
-  const auto html = checked({sweep("m/sweep-001")});
-  EXPECT_THAT(html, HasSubstr("<title>m/sweep-001</title>"));
-  EXPECT_THAT(html, HasSubstr("random, 12 trials, 480 optimizer steps"));
-  EXPECT_THAT(html, HasSubstr("</svg> 62.5 %</td>"));
-  EXPECT_THAT(
-      html,
-      HasSubstr("<path class=\"trial best\" d=\"M80.0 56.0L340.0 360.0L600.0 56.0\"><title>trial "
-                "1: optimizer.lr 1e-1, model &lt;m1, valid/accuracy 1</title></path>"));
-  EXPECT_THAT(html,
-              HasSubstr("<title>trial 2: optimizer.lr 1e-2, model &lt;m2, valid/accuracy 0.5"));
-  EXPECT_THAT(
-      html,
-      HasSubstr(
-          "<p>1 trial not drawn: without a finite valid/accuracy, or behind the best 1000.</p>"));
-  EXPECT_THAT(html,
-              HasSubstr("<p>The sections below are of 8 runs, those of the best trials.</p>"));
-  EXPECT_THAT(html, HasSubstr("<h2>Curves</h2>"));
-}
-
-TEST_F(Report, OfASweepThatHasNotEndedIsRefused) {
-  const auto path = sweep("n/sweep-001");
-  const auto message = [&](const std::vector<std::string>& folders) -> std::string {
-    try {
-      report_html(folders);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
-  };
-  EXPECT_EQ(message({path, path + "/1"}),
-            "'" + path + "' is a sweep's folder; a report is of one sweep or of runs");
-  write(path + "/trials.json", "{\"method\": 3}");
-  EXPECT_EQ(message({path}), "'" + path + "/trials.json' cannot be read as the results of a sweep");
-  fs::remove(path + "/trials.json");
-  EXPECT_EQ(message({path}), "'" + path +
-                                 "' has no trials.json yet: its sweep has not ended; the same "
-                                 "'ddptrain sweep' resumes it");
 }
 
 TEST_F(Report, RefusesWhatIsNoRunFolder) {
