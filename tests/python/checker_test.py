@@ -3,6 +3,7 @@
     python3 checker_test.py FOLDER    which is not used
 """
 
+import contextlib
 import hashlib
 import os
 import pathlib
@@ -26,11 +27,11 @@ class Checker(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.home = pathlib.Path(folder.name)
         self.checkout = self.home / "checkout"
-        for place in ("scripts", "src", "cmake", "schemas", "wheels"):
+        for place in ("scripts", "src", "cmake", "recipes", "schemas", "wheels"):
             (self.checkout / place).mkdir(parents=True)
         shutil.copy(ROOT / "scripts/checker", self.checkout / "scripts")
         shutil.copy(ROOT / "scripts/packages-checker.txt", self.checkout / "scripts")
-        for file in ("CMakeLists.txt", "schemas/components.json", "src/main.cpp"):
+        for file in ("CMakeLists.txt", "recipes/shapes.yaml", "schemas/components.json", "src/main.cpp"):
             (self.checkout / file).write_text("no project\n")
         self.wheel = self.checkout / f"wheels/{NAME}-py3-none-any.whl"
         with zipfile.ZipFile(self.wheel, "w") as archive:
@@ -63,9 +64,18 @@ class Checker(unittest.TestCase):
         self.assertTrue(os.access(pathlib.Path(self.call("--where").stdout.strip()) / "ddptrain", os.X_OK))
 
     def test_changed_sources_are_not_those_of_the_wheel(self):
-        (self.checkout / "src/main.cpp").write_text("changed\n")
-        ended = self.call("--fetch")
-        self.assertEqual((ended.returncode, ended.stderr), (1, ""))
+        for file in ("src/main.cpp", "recipes/shapes.yaml"):  # `init` writes recipes that are in the program
+            with self.subTest(file), self.changed(self.checkout / file):
+                ended = self.call("--fetch")
+                self.assertEqual((ended.returncode, ended.stderr), (1, ""))
+        self.assertEqual(self.call("--fetch").returncode, 0)
+
+    @contextlib.contextmanager
+    def changed(self, path):
+        before = path.read_text()
+        path.write_text("changed\n")
+        yield
+        path.write_text(before)
 
     def test_another_digest_is_refused_and_the_program_built(self):
         self.name_wheel(digest="0" * 64)
