@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 
 #include <dlfcn.h>
+#include <gnu/libc-version.h>
 
 #include <cstdlib>
+#include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "base/files/plugin.h"
@@ -40,7 +43,32 @@ class SleepingThreads {
 /// torch; it also names the command that helps.
 constexpr const char* kTorchProblem = "DDPTRAIN_TORCH_PROBLEM";
 
+/// The symbol version that a library lacks by the loader's message, as GLIBC_2.36; empty where the
+/// message is about something else.
+std::string missing_version(const std::string& loader) {
+  constexpr std::string_view before = "version `";
+  const auto start = loader.find(before);
+  const auto end = loader.find("' not found", start);
+  if (start == std::string::npos || end == std::string::npos) return {};
+  return loader.substr(start + before.size(), end - start - before.size());
+}
+
+/// What a system too old for the engine lacks, and what to do; empty where it is not that.
+std::string why_too_old(const std::string& loader) {
+  const auto version = missing_version(loader);
+  if (version.starts_with("GLIBC_"))
+    return "which needs glibc " + version.substr(6) + " or newer, and this system has " +
+           gnu_get_libc_version() +
+           "; try the wheel ('pip install ddptrain'), or a container (docs/installing.md)";
+  if (version.starts_with("GLIBCXX_") || version.starts_with("CXXABI_"))
+    return "which needs " + version + ", and " + loader.substr(0, loader.find(": ")) +
+           " is older; unset LD_LIBRARY_PATH if that names it, or install the libstdc++ of GCC 12 "
+           "or newer";
+  return {};
+}
+
 std::string why_not_loaded(const std::string& loader) {
+  if (const auto old = why_too_old(loader); !old.empty()) return old;
   const bool lacks_torch =
       loader.find("libtorch") != std::string::npos || loader.find("libc10") != std::string::npos;
   const bool finds_another = loader.find("undefined symbol") != std::string::npos;

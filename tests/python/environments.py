@@ -8,6 +8,7 @@ import shutil
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 VERSION = f"python3.{os.sys.version_info[1]}"
+LOADER = "/lib64/ld-linux-x86-64.so.2"
 TELL = ["-c", 'IFS= read -r -d "" name < /proc/$$/cmdline; echo "$name|${LD_LIBRARY_PATH-}|$*"', "x", "a b", "c"]
 
 
@@ -21,8 +22,9 @@ def make_torch(site, version="2.11.0+cu130", new_strings=True):
     return folder
 
 
-def install(site, bin_folder):
-    """The package in `site` and its command in `bin_folder`; returns the command."""
+def install(site, bin_folder, c_library="2.35", loader=LOADER):
+    """The package in `site` and its command, which needs that glibc and that loader, in `bin_folder`; returns the
+    command."""
     package = pathlib.Path(site) / "ddptrain"
     shutil.copytree(ROOT / "python/ddptrain", package, ignore=shutil.ignore_patterns("__pycache__"))
     text = (package / "_build.py").read_text()
@@ -33,6 +35,7 @@ def install(site, bin_folder):
     shutil.copy("/bin/bash", package / "bin/ddptrain")
     command = pathlib.Path(bin_folder) / "ddptrain"
     command.parent.mkdir(parents=True, exist_ok=True)
-    command.write_text((ROOT / "python/scripts/ddptrain").read_text().replace("@TORCH@", "2.11"))
+    text = (ROOT / "python/scripts/ddptrain").read_text()
+    command.write_text(text.replace("@TORCH@", "2.11").replace("@GLIBC@", c_library).replace(LOADER, str(loader)))
     command.chmod(0o755)
     return command

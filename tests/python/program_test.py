@@ -107,6 +107,34 @@ class Command(unittest.TestCase):
         (self.prefix.parent / "sources/torch").mkdir(parents=True)
         self.assertEqual(self.problem(PYTHONPATH=str(self.prefix.parent / "sources")), "torch is missing: " + self.remedy())
 
+    def refused(self, command, path="/usr/bin:/bin"):
+        """The sentence of a command that does not start its program."""
+        ended = called(command, *TELL, path=path)
+        self.assertEqual((ended.returncode, ended.stdout), (4, ""))
+        return ended.stderr
+
+    def test_reports_a_c_library_that_is_too_old(self):
+        make_torch(self.site)
+        newer = install(self.prefix.parent / "newer", self.prefix.parent / "newer/bin", c_library="9.99")
+        number = os.confstr("CS_GNU_LIBC_VERSION")  # "glibc 2.36"
+        self.assertEqual(self.refused(newer), "error: ddptrain needs glibc 9.99 or newer (Ubuntu 22.04, Debian 12, RHEL 10), and "
+                                              f"this system has {number}; use a container (docs/installing.md)\n")
+
+    def test_reports_another_c_library(self):
+        other = install(self.prefix.parent / "other", self.prefix.parent / "other/bin", loader=self.prefix / "none")
+        has = "musl" if list(pathlib.Path("/lib").glob("ld-musl-*")) else "none in /lib64"
+        self.assertEqual(self.refused(other), "error: ddptrain needs glibc 2.35 or newer (Ubuntu 22.04, Debian 12, RHEL 10), and "
+                                              f"this system has {has}; use a container (docs/installing.md)\n")
+
+    def test_reports_another_kind_of_machine(self):
+        other = install(self.prefix.parent / "other", self.prefix.parent / "other/bin", loader=self.prefix / "none")
+        uname = self.prefix / "tools/uname"
+        uname.parent.mkdir()
+        uname.write_text("#!/bin/sh\necho aarch64\n")
+        uname.chmod(0o755)
+        self.assertEqual(self.refused(other, path=f"{uname.parent}:/usr/bin:/bin"),
+                         "error: ddptrain runs on x86-64 alone, and this machine is aarch64\n")
+
     def test_says_that_the_package_is_gone(self):
         (self.site / "ddptrain/bin/ddptrain").unlink()
         ended = called(self.command)

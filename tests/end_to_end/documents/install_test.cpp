@@ -1,5 +1,6 @@
 // An installed tree runs from any folder, on any machine with this C library.
 #include <gmock/gmock.h>
+#include <gnu/libc-version.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -156,6 +157,33 @@ TEST_F(Broken, InstallationsAreToldFromEachOther) {
   EXPECT_EQ(error_without("libddptrain_engine.so", folder + "libddptrain_parquet.so"),
             "error: 'doctor' needs libddptrain_engine.so, and the one next to this program is of "
             "version unknown, not 0.1.0; install both from one package\n");
+}
+
+/// The engine as if it had been built on a newer system: it needs `wanted` of the symbols'
+/// versions.
+std::string newer_engine(const std::string& path, const std::string& version,
+                         const std::string& wanted) {
+  auto bytes = read(path);
+  for (auto at = bytes.find(version); at != std::string::npos; at = bytes.find(version, at))
+    bytes.replace(at, version.size(), wanted);
+  return bytes;
+}
+
+TEST_F(Broken, InstallationsNameASystemThatIsTooOld) {
+  const auto folder = tree_ + "/bin/../lib/ddptrain/";  // as the program looks for it
+  const auto engine = folder + "libddptrain_engine.so", newer = folder_ / "newer.so";
+  write(newer, newer_engine(engine, "GLIBC_2.35", "GLIBC_2.99"));
+  EXPECT_EQ(error_without("libddptrain_engine.so", newer),
+            "error: 'doctor' needs libddptrain_engine.so, which needs glibc 2.99 or newer, and "
+            "this system has " +
+                std::string(gnu_get_libc_version()) +
+                "; try the wheel ('pip install ddptrain'), or a container (docs/installing.md)\n");
+  write(newer, newer_engine(engine, "GLIBCXX_3.4.30", "GLIBCXX_3.4.99"));
+  EXPECT_EQ(error_without("libddptrain_engine.so", newer),
+            "error: 'doctor' needs libddptrain_engine.so, which needs GLIBCXX_3.4.99, and " +
+                folder +
+                "libstdc++.so.6 is older; unset LD_LIBRARY_PATH if that names it, or install the "
+                "libstdc++ of GCC 12 or newer\n");
 }
 
 TEST_F(Broken, InstallationsReadRecipes) {
