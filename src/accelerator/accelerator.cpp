@@ -53,11 +53,7 @@ const Accelerator& open_accelerator(const std::string& file) {
     refuse("'" + file + "' belongs to another version of ddptrain");
   }
   if (opened.handle != nullptr) refuse(opened.why_not);
-  if (opened.found)
-    refuse(
-        opened.why_not +
-        " (the nvidia packages that torch names belong next to LibTorch: 'make setup-cuda TORCH=" +
-        torch_version() + "')");
+  if (opened.found) refuse(missing_library(opened.why_not, torch_version()));
   refuse("this ddptrain was built without it: '" + file +
          "' is not next to the program; build on a machine with the CUDA toolkit and nccl.h");
 }

@@ -31,4 +31,8 @@ using AcceleratorEntry = const AcceleratorPlugin*();
 /// where both are the same, else what to say.
 std::string version_conflict(const std::string& library, int built_with, int found);
 
+/// A sentence about a library that the plug-in of CUDA lacks, and what brings it. `loader`: the
+/// loader's message; `torch`: the version of LibTorch to install.
+std::string missing_library(const std::string& loader, const std::string& torch);
+
 }  // namespace ddptrain

@@ -12,4 +12,18 @@ std::string version_conflict(const std::string& library, int built_with, int fou
       library, found, built_with);
 }
 
+std::string missing_library(const std::string& loader, const std::string& torch) {
+  const bool is_for_cpus = loader.find("libtorch_cuda") != std::string::npos ||
+                           loader.find("libc10_cuda") != std::string::npos;
+  if (is_for_cpus)
+    return fmt::format(
+        "LibTorch here is a build for CPUs ({}); 'pip install --force-reinstall torch=={}' from "
+        "PyPI has CUDA, and so has 'make setup-cuda TORCH={}'",
+        loader, torch, torch);
+  return fmt::format(
+      "{} (the nvidia packages that torch names belong next to LibTorch: 'pip install "
+      "--force-reinstall torch=={}', or 'make setup-cuda TORCH={}')",
+      loader, torch, torch);
+}
+
 }  // namespace ddptrain

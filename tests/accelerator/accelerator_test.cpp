@@ -106,6 +106,18 @@ TEST(Versions, ConflictUnlessTheyAreTheSame) {
             "version that torch names, or build here");
 }
 
+// PyTorch's index has builds for CPUs, whose version an installed one has, too: "2.11.0+cpu".
+TEST(CudaPlugin, SaysThatLibTorchIsForCpus) {
+  EXPECT_EQ(missing_library("libtorch_cuda.so: cannot open shared object file", "2.11.0"),
+            "LibTorch here is a build for CPUs (libtorch_cuda.so: cannot open shared object file); "
+            "'pip install --force-reinstall torch==2.11.0' from PyPI has CUDA, and so has 'make "
+            "setup-cuda TORCH=2.11.0'");
+  EXPECT_EQ(missing_library("libcudnn.so.9: cannot open shared object file", "2.11.0"),
+            "libcudnn.so.9: cannot open shared object file (the nvidia packages that torch names "
+            "belong next to LibTorch: 'pip install --force-reinstall torch==2.11.0', or 'make "
+            "setup-cuda TORCH=2.11.0')");
+}
+
 /// A library of the driver while it lives, in the place of the machine's.
 class FakeDriver {
  public:
