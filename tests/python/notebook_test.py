@@ -89,8 +89,15 @@ class Notebook(unittest.TestCase):
                 shown.error = "\n".join(content["traceback"])
             elif kind == "status" and content["execution_state"] == "idle":
                 break
-        shown.reply = self.client.get_shell_msg(timeout=TIMEOUT)["content"]
+        shown.reply = self.reply_to(message)
         return shown
+
+    def reply_to(self, message):
+        """Not just the next one: a slow kernel answers every request that waited for its start."""
+        while True:
+            got = self.client.get_shell_msg(timeout=TIMEOUT)
+            if got["parent_header"].get("msg_id") == message:
+                return got["content"]
 
     def run_of(self, name):
         runs = sorted((self.home / name / "small").glob("[0-9]*"))
