@@ -147,6 +147,14 @@ Topology topology_of_resumed(const Arguments& arguments,
   return topology_given(arguments, loaded.recipe.parallel);
 }
 
+/// What flags and overrides say of the job.
+void take_arguments(Job& job, const Arguments& arguments, bool has_overrides) {
+  job.start = run_start(job, arguments, {});
+  job.rewrite_recipe = job.rewrite_recipe || has_overrides;
+  job.set_aside = arguments.has("--from-scratch");
+  job.may_be_local = arguments.value("--checkpoint", "last") == "last";
+}
+
 int resume(const Arguments& arguments) {
   const auto words = split_words({arguments.words.begin() + 1, arguments.words.end()});
   const auto traces = traces_of(arguments);
@@ -166,10 +174,7 @@ int resume(const Arguments& arguments) {
   auto [run, job] = on_devices_here(std::move(opened), words.overrides, which, outer);
   job.traces = traces;
   keep_marks(job, run.folder);
-  job.start = run_start(job, arguments, {});
-  job.rewrite_recipe = job.rewrite_recipe || !words.overrides.empty();
-  job.set_aside = from_scratch;
-  job.may_be_local = which == "last";
+  take_arguments(job, arguments, !words.overrides.empty());
   job.without_local = without_local;
   if (outer.rank == 0) log_changes(run.folder, job);
   if (is_earlier(run, which)) return start_branch(job, run, outer, arguments.level);
