@@ -95,7 +95,7 @@ CudnnHandle& of(cudnnHandle_t handle) { return *reinterpret_cast<CudnnHandle*>(h
 extern "C" {
 
 size_t cudnnGetVersion() { return CUDNN_VERSION; }
-size_t cudnnGetCudartVersion() { return 13000; }
+size_t cudnnGetCudartVersion() { return CUDART_VERSION; }
 const char* cudnnGetErrorString(cudnnStatus_t) { return "an error of the stand-in for cuDNN"; }
 void cudnnGetLastErrorString(char* text, size_t bytes) {
   if (bytes > 0) text[0] = '\0';

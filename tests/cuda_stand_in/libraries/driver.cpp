@@ -31,7 +31,7 @@ CUresult cuDeviceGetCount(int* count) {
   return CUDA_SUCCESS;
 }
 CUresult cuDriverGetVersion(int* version) {
-  *version = 13000;
+  *version = CUDA_VERSION;
   return CUDA_SUCCESS;
 }
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
