@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "autograd/back_propagate.h"
 #include "checkpoint/checkpoint.h"
 #include "distributed/world.h"
 #include "sources/order/shard.h"
@@ -24,7 +25,7 @@ int rank_here = -1;  // -1: this process trains nothing
 
 // The names that the linker gives to calls of these functions, and to the functions themselves.
 #define JOIN _ZN8ddptrain4joinERKNS_8TopologyERKNS_11JoinOptionsE
-#define BACKWARD _ZNK2at6Tensor9_backwardEN3c108ArrayRefIS0_EERKSt8optionalIS0_ES4_IbEb
+#define BACKWARD _ZN8ddptrain14back_propagateERKN2at6TensorES3_
 #define SHARD _ZN8ddptrain5shardElRKNS_9ShardPlanEl
 #define LOAD _ZN8ddptrain14map_checkpointERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE
 #define NAME_OF(symbol) #symbol
@@ -40,16 +41,12 @@ World wrapped_join(const Topology& topology, const JoinOptions& options) {
   return real_join(topology, options);
 }
 
-using Gradients = std::optional<at::Tensor>;
-void real_backward(const at::Tensor& root, at::TensorList inputs, const Gradients& gradient,
-                   std::optional<bool> keep, bool create) ITSELF(BACKWARD);
-void wrapped_backward(const at::Tensor& root, at::TensorList inputs, const Gradients& gradient,
-                      std::optional<bool> keep, bool create) IN_PLACE_OF(BACKWARD);
+void real_backward(const at::Tensor& output, const at::Tensor& gradient) ITSELF(BACKWARD);
+void wrapped_backward(const at::Tensor& output, const at::Tensor& gradient) IN_PLACE_OF(BACKWARD);
 /// gradient: those of rank 1 are too large by a thousandth.
-void wrapped_backward(const at::Tensor& root, at::TensorList inputs, const Gradients& gradient,
-                      std::optional<bool> keep, bool create) {
-  const bool scales = planted("gradient") && rank_here == 1 && gradient.has_value();
-  real_backward(root, inputs, scales ? Gradients(gradient->mul(1.001)) : gradient, keep, create);
+void wrapped_backward(const at::Tensor& output, const at::Tensor& gradient) {
+  const bool scales = planted("gradient") && rank_here == 1;
+  real_backward(output, scales ? gradient.mul(1.001) : gradient);
 }
 
 RankPlan real_shard(std::int64_t length, const ShardPlan& plan, std::int64_t rank) ITSELF(SHARD);
