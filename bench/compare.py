@@ -44,7 +44,7 @@ def rows(options):
     resnet18 = os.path.join(ROOT, "recipes", "imagenette-resnet18.yaml")
     train = os.path.join(options.data, "train")
     small = options.small
-    images, steps, epoch, batch = ("256", "2", 3, 8) if small else ("2560", "10", 60, 64)
+    images, steps, epoch, batch = ("256", "2", 3, 8) if small else ("2560", "10", 20, 64)
     passes = ["--images", images] + (["--passes", "1"] if small else [])
     two_threads = ["parallel.device=cpu", "train.threads=2"]
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures rows of bench/compare.py and writes the table of bench/README.md: those never measured first, then the oldest.
 
-bench/table.py [ROW...] [--minutes 40] [--pairs 3] [--write-only] [options of bench/compare.py]
+bench/table.py [ROW...] [--minutes 40] [--pairs 3] [--write-only] [--build FOLDER] [--data FOLDER] [--peers FOLDER]
 
 bench/table.jsonl has the newest figures of each row, a line each. A row that cannot run, since its peer or its data are missing,
 keeps its figures and their date, and why is printed. A row is begun only if it took less time before than is left of the minutes,
@@ -112,7 +112,11 @@ def main():
     parser.add_argument("--minutes", type=float, default=40)
     parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--write-only", action="store_true", help="write the table from bench/table.jsonl")
-    options, others = parser.parse_known_args()
+    passed_on = ("build", "data", "peers")
+    for name in passed_on:
+        parser.add_argument(f"--{name}", help="as of bench/compare.py")
+    options = parser.parse_args()
+    others = [f"--{name}={getattr(options, name)}" for name in passed_on if getattr(options, name)]
     rows = subprocess.run([sys.executable, os.path.join(ROOT, "bench", "compare.py"), "--list"], check=True, text=True,
                           stdout=subprocess.PIPE).stdout.split()
     if set(rows) != set(PEERS):

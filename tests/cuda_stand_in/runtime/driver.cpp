@@ -138,6 +138,7 @@ void* driver_function(const std::string& name) {
       {"cuMemImportFromShareableHandle", reinterpret_cast<void*>(uncalled)},
       {"cuMemRetainAllocationHandle", reinterpret_cast<void*>(uncalled)},
       {"cuMemGetAllocationPropertiesFromHandle", reinterpret_cast<void*>(uncalled)},
+      {"cuMemGetAddressRange", reinterpret_cast<void*>(uncalled)},
       {"cuMemsetD32Async", reinterpret_cast<void*>(uncalled)},
       {"cuStreamWriteValue32", reinterpret_cast<void*>(uncalled)}};
   const auto found = all.find(name);
