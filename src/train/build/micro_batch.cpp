@@ -117,10 +117,27 @@ BatchPlan with_micro(BatchPlan plan, std::int64_t micro) {
   return plan;
 }
 
+namespace {
+
+/// Whether it fits. What refuses a part of a size that did not fit, such as batch norm of a single
+/// value, says that there is too little memory.
+bool part_fits(const FitsMicro& fits, std::int64_t micro, const std::vector<std::string>& refused) {
+  try {
+    return fits(micro);
+  } catch (const Error& error) {
+    if (refused.empty() || error.code() == Exit::memory) throw;
+    throw Error(Exit::memory, fmt::format("out of memory: batch.micro auto: {} did not fit, and {} "
+                                          "cannot be trained ({})",
+                                          join(refused, ", "), micro, error.what()));
+  }
+}
+
+}  // namespace
+
 BatchPlan find_micro(const BatchPlan& planned, Group& group, const FitsMicro& fits) {
   auto plan = planned;
   std::vector<std::string> refused;
-  while (const auto ranks = refusals(group, fits(plan.micro))) {
+  while (const auto ranks = refusals(group, part_fits(fits, plan.micro, refused))) {
     if (plan.micro == 1)
       throw Error(Exit::memory, "out of memory: batch.micro auto: not even one sample fits on " +
                                     plural(ranks, "device") +

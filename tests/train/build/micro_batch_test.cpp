@@ -92,6 +92,20 @@ void expect_unchanged(const std::vector<NamedTensor>& now, const std::vector<at:
 }
 
 // Rank 1 alone has no memory: with sync_bn it must not leave rank 0 in a collective.
+TEST(MicroBatch, OfASizeThatCannotBeTrainedMeansTooLittleMemory) {
+  const auto thrown = test::play(make_thread_worlds(2), [](World& world) {
+    find_micro({8, 4, 1, 2}, *world.control, [](std::int64_t micro) {
+      if (micro == 1) throw Error(Exit::recipe, "batch norm: one value has no variance");
+      return false;
+    });
+  });
+  for (const auto& error : thrown)
+    EXPECT_THAT([&] { std::rethrow_exception(error); },
+                testing::ThrowsMessage<Error>(
+                    "out of memory: batch.micro auto: 4, 2 did not fit, and 1 cannot be trained "
+                    "(batch norm: one value has no variance)"));
+}
+
 TEST(MicroBatch, IsTriedWithoutATrace) {
   test::play_all(2, [](World& world) {
     auto t = training(world, world.rank == 1 ? 20 : 1000);
