@@ -1,6 +1,7 @@
 #include "autograd/back_propagate.h"
 
 #include <ATen/core/grad_mode.h>
+#include <torch/csrc/autograd/edge.h>
 #include <torch/csrc/autograd/function_hook.h>
 #include <torch/csrc/autograd/variable.h>
 
@@ -14,8 +15,11 @@ namespace {
 using torch::autograd::Node;
 using torch::autograd::variable_list;
 
-const Node* node_before(const Node& node) {
-  return node.num_outputs() > 0 ? node.next_edge(0).function.get() : nullptr;
+/// As an edge owns it (torch_compat.h); null at the end of a chain.
+using OwnedNode = decltype(torch::autograd::Edge::function);
+
+OwnedNode node_before(const Node& node) {
+  return node.num_outputs() > 0 ? node.next_edge(0).function : OwnedNode();
 }
 
 bool is_link(Node& node) {
@@ -24,9 +28,9 @@ bool is_link(Node& node) {
          node.tensor_pre_hooks().empty() && node.retains_grad_hooks().empty();
 }
 
-bool is_chain(const Node* last) {
-  for (; last != nullptr; last = node_before(*last))
-    if (!is_link(const_cast<Node&>(*last))) return false;
+bool is_chain(OwnedNode last) {
+  for (; last; last = node_before(*last))
+    if (!is_link(*last)) return false;
   return true;
 }
 
@@ -34,14 +38,13 @@ bool is_chain(const Node* last) {
 
 void back_propagate(const at::Tensor& output, const at::Tensor& gradient) {
   auto node = output.grad_fn();
-  if (!node || !is_chain(node.get())) return output.backward(gradient);
+  if (!node || !is_chain(node)) return output.backward(gradient);
   const at::NoGradGuard no_grad;
   variable_list gradients{gradient};
   while (node) {
     gradients = (*node)(std::move(gradients));
     node->release_variables();
-    auto before = node->num_outputs() > 0 ? node->next_edge(0).function : decltype(node)();
-    node = std::move(before);
+    node = node_before(*node);
   }
 }
 

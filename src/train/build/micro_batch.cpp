@@ -94,6 +94,19 @@ bool memory_sufficed(Training& t, std::int64_t micro) {
   }
 }
 
+/// Whether it fits. What refuses a part of a size that did not fit, such as batch norm of a single
+/// value, says that there is too little memory.
+bool part_fits(const FitsMicro& fits, std::int64_t micro, const std::vector<std::string>& refused) {
+  try {
+    return fits(micro);
+  } catch (const Error& error) {
+    if (refused.empty() || error.code() == Exit::memory) throw;
+    throw Error(Exit::memory, fmt::format("out of memory: batch.micro auto: {} did not fit, and {} "
+                                          "cannot be trained ({})",
+                                          join(refused, ", "), micro, error.what()));
+  }
+}
+
 }  // namespace
 
 Batch largest_batch(const Dataset& data, std::int64_t rows) {
@@ -116,23 +129,6 @@ BatchPlan with_micro(BatchPlan plan, std::int64_t micro) {
   plan.micro = micro;
   return plan;
 }
-
-namespace {
-
-/// Whether it fits. What refuses a part of a size that did not fit, such as batch norm of a single
-/// value, says that there is too little memory.
-bool part_fits(const FitsMicro& fits, std::int64_t micro, const std::vector<std::string>& refused) {
-  try {
-    return fits(micro);
-  } catch (const Error& error) {
-    if (refused.empty() || error.code() == Exit::memory) throw;
-    throw Error(Exit::memory, fmt::format("out of memory: batch.micro auto: {} did not fit, and {} "
-                                          "cannot be trained ({})",
-                                          join(refused, ", "), micro, error.what()));
-  }
-}
-
-}  // namespace
 
 BatchPlan find_micro(const BatchPlan& planned, Group& group, const FitsMicro& fits) {
   auto plan = planned;

@@ -22,7 +22,8 @@ BatchPlan with_micro(BatchPlan plan, std::int64_t micro);
 
 /// The planned micro-batch if it fits on every rank, else the largest part of at most half of it
 /// that still cuts `global` evenly, and so on; what is left of the step is accumulated. Every rank
-/// tries the same sizes. An Error (Exit::memory) on all of them where a single sample is too much.
+/// tries the same sizes. An Error (Exit::memory) on all of them where a single sample is too much,
+/// or where a part of a size that did not fit cannot be trained (batch norm of one value).
 BatchPlan find_micro(const BatchPlan& planned, Group& group, const FitsMicro& fits);
 
 /// Whether a device's allocator kept 5 % of its memory free: other batches, evaluation and
