@@ -13,6 +13,7 @@ namespace ddptrain {
 namespace {
 
 using namespace test;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
 TEST_F(Launch, EndsAllWithTheFirstFailuresMessageAndCode) {
@@ -140,8 +141,8 @@ TEST_F(Launch, NamesTheRankThatHangsAndItsPhase) {
       options);
   EXPECT_EQ(code, 124) << stderr_text();
   EXPECT_LT(watch.seconds(), 50);  // of the 60 that the others nap
-  EXPECT_THAT(stderr_text(), HasSubstr("error: rank 1: no sign of life for 1.0 s in phase "
-                                       "'evaluation' after step 5 (parallel.timeout)\n"));
+  EXPECT_THAT(stderr_text(), ContainsRegex("error: rank 1: no sign of life for [0-9.]+ s in phase "
+                                           "'evaluation' after step 5 \\(parallel.timeout\\)\n"));
 }
 
 TEST_F(Launch, NamesTheSuspendedRankAmongThoseThatWaitForIt) {
@@ -159,8 +160,9 @@ TEST_F(Launch, NamesTheSuspendedRankAmongThoseThatWaitForIt) {
       },
       options);
   EXPECT_EQ(code, 124);
-  EXPECT_THAT(stderr_text(), HasSubstr("error: rank 2: no sign of life for 0.5 s in phase 'build'; "
-                                       "the process is suspended (parallel.timeout)\n"));
+  EXPECT_THAT(stderr_text(),
+              ContainsRegex("error: rank 2: no sign of life for [0-9.]+ s in phase 'build'; "
+                            "the process is suspended \\(parallel.timeout\\)\n"));
 }
 
 TEST_F(Launch, SendsWhatOtherRanksPrintToTheirLogsAndShowsItsEndWhenOneFalls) {
