@@ -5,7 +5,6 @@
 #include <ATen/ops/zeros.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -15,6 +14,7 @@
 
 #include "base/error.h"
 #include "checkpoint/safetensors.h"
+#include "support/processor_seconds.h"
 #include "support/where.h"
 #include "tensors.h"
 
@@ -199,20 +199,6 @@ std::vector<NamedTensor> many(int count) {
   const auto one = at::ones({1});
   for (int i = 0; i < count; ++i) model.push_back({"layer." + std::to_string(i) + ".weight", one});
   return model;
-}
-
-/// Of this thread, the best of three: what else a machine does makes work slower, never faster.
-double processor_seconds(const std::function<void()>& work) {
-  double best = 1e9;
-  for (int i = 0; i < 3; ++i) {
-    timespec before{}, after{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
-    work();
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
-    best = std::min(best, static_cast<double>(after.tv_sec - before.tv_sec) +
-                              1e-9 * static_cast<double>(after.tv_nsec - before.tv_nsec));
-  }
-  return best;
 }
 
 // Eight times the tensors take eight times the time, and would take 64 times by a search for each.
