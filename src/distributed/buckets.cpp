@@ -5,6 +5,8 @@
 #include <torch/csrc/autograd/variable.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <utility>
 
 namespace ddptrain {
@@ -140,16 +142,17 @@ void Buckets::arrived(std::size_t index) {
 }
 
 void Buckets::fill(std::span<const std::size_t> members) {
-  std::vector<at::Tensor> views, gradients;
+  std::map<at::ScalarType, std::array<std::vector<at::Tensor>, 2>> by_type;  // a kernel for each
   for (const auto i : members) {
     const auto& slot = slots_[i];
     auto& gradient = slot.parameter.mutable_grad();
     if (!slot.used || gradient.is_alias_of(slot.view)) continue;
+    auto& [views, gradients] = by_type[gradient.scalar_type()];
     views.push_back(slot.view);
     gradients.push_back(gradient);
     if (views_) gradient = slot.view;
   }
-  if (!views.empty()) at::_foreach_copy_(views, gradients);
+  for (const auto& [type, lists] : by_type) at::_foreach_copy_(lists[0], lists[1]);
 }
 
 void Buckets::send(Bucket& bucket) {

@@ -52,6 +52,8 @@ Replica::Replica(std::unique_ptr<Model> model, const EngineOptions& options, at:
       model_(std::move(model)) {
   parameters_ = model_->named_parameters();
   for (const auto& named : model_->named_buffers()) buffers_.push_back(named.tensor);
+  if (numerics_.autocast && !device.is_cpu())
+    cast_weights_.emplace(*model_, parameters_, *numerics_.autocast);
   flatten_buffers();
   begin();
 }
@@ -108,6 +110,7 @@ std::vector<NamedTensor> Replica::trained() const {
 
 void Replica::begin() {
   for (const auto& named : parameters_) named.tensor.mutable_grad().reset();
+  if (cast_weights_) cast_weights_->forget();
   sums_ = at::zeros({kPenalty + 1}, at::TensorOptions(device_).dtype(at::kDouble));
 }
 
@@ -166,6 +169,24 @@ at::Tensor Replica::run(const std::vector<at::Tensor>& inputs, const Pass& pass)
 void Replica::train(const Batch& batch, const Loss& loss, const MicroStep& at,
                     Statistics* statistics) {
   const c10::OptionalDeviceGuard guard(device_);
+  if (!cast_weights_) return pass(batch, loss, at, statistics);
+  copy_weights();
+  {
+    const CastWeights::Lent lent(*cast_weights_);
+    pass(batch, loss, at, statistics);
+  }
+  const PhaseScope phase(Phase::backward);
+  named("the backward pass", [&] { cast_weights_->widen_gradients(); });
+  if (at.last) cast_weights_->forget();
+}
+
+void Replica::copy_weights() {
+  const PhaseScope phase(Phase::forward);
+  named("the forward pass", [&] { cast_weights_->copy(); });
+}
+
+void Replica::pass(const Batch& batch, const Loss& loss, const MicroStep& at,
+                   Statistics* statistics) {
   const auto sum = loss_sum(batch, loss, at, statistics);
   if (!sum.requires_grad()) return;  // nothing to learn
   const PhaseScope phase(Phase::backward);

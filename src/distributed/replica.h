@@ -2,8 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "distributed/cast_weights.h"
 #include "distributed/window_numbers.h"
 
 namespace ddptrain {
@@ -28,8 +30,12 @@ class Replica {
   std::vector<at::Tensor> state() const;
   /// Rank 0's buffers to all.
   void broadcast_buffers(Group& group) const;
-  /// What runs the model's blocks from now on; outlives it.
-  void set_blocks(Blocks* blocks) { blocks_ = blocks; }
+  /// What runs the model's blocks from now on, whose weights come in a type of its choice; outlives
+  /// it.
+  void set_blocks(Blocks* blocks) {
+    blocks_ = blocks;
+    cast_weights_.reset();
+  }
   /// The bytes of all buffers in one tensor, where buffers lie; undefined where the model has none
   /// or some of them have been moved since.
   at::Tensor flat_buffers() const;
@@ -59,6 +65,8 @@ class Replica {
   Moved moved(const Batch& batch) const;
   /// In the parameters' type.
   at::Tensor run(const std::vector<at::Tensor>& inputs, const Pass& pass);
+  void copy_weights();
+  void pass(const Batch& batch, const Loss& loss, const MicroStep& at, Statistics* statistics);
   Pass training_pass(const Batch& batch, const MicroStep& at, Statistics* statistics) const;
   /// Terms of the outputs, or of the hidden states that the model's projection makes outputs of.
   LossTerms terms_of(const Loss& loss, const at::Tensor& output,
@@ -83,6 +91,7 @@ class Replica {
   RowStates& carried_;
   std::unique_ptr<Model> model_;
   std::vector<NamedTensor> parameters_;
+  std::optional<CastWeights> cast_weights_;  // none: autocast casts them, or nothing does
   std::vector<at::Tensor> buffers_;
   at::Tensor flat_buffers_;
   // On the device: read without synchronization.

@@ -21,7 +21,7 @@ namespace {
 using nlohmann::json;
 using testing_optim::build;
 
-std::vector<json> optimizers() {
+std::vector<json> refusing_optimizers() {
   auto all = testing_optim::every_optimizer();
   all.push_back({{"type", "muon"}, {"lr", 0.1}});
   all.push_back({{"type", "sgd"}, {"lr", 0.1}, {"momentum", 0}, {"weight_decay", 0.1}});
@@ -136,7 +136,7 @@ TEST_P(RefusedSteps, AreNotWaitedFor) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Optimizers, RefusedSteps, testing::ValuesIn(optimizers()),
+INSTANTIATE_TEST_SUITE_P(Optimizers, RefusedSteps, testing::ValuesIn(refusing_optimizers()),
                          [](const auto& given) {
                            return given.param["type"].template get<std::string>() + "_" +
                                   std::to_string(given.index);

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "end_to_end/shipped_data.h"
@@ -41,40 +40,6 @@ std::vector<std::string> words_of(const LaunchBudget& row, const std::string& fo
   words.insert(words.end(), row.overrides.begin(), row.overrides.end());
   words.push_back("train.duration=" + std::to_string(kSteps) + " steps");
   return words;
-}
-
-/// How often so many bytes went to the host.
-std::map<std::int64_t, int> sizes_of(const std::vector<StandInCounts>& marks) {
-  std::map<std::int64_t, int> sizes;
-  for (const auto& mark : marks) ++sizes[mark.at("bytes")];
-  return sizes;
-}
-
-/// The median over steps, which leaves out those that evaluate, save or log.
-int median(const std::vector<StandInCounts>& steps, const std::string& name) {
-  std::vector<std::int64_t> differences;
-  for (std::size_t i = 1; i < steps.size(); ++i)
-    differences.push_back(steps[i].at(name) - steps[i - 1].at(name));
-  std::sort(differences.begin(), differences.end());
-  return static_cast<int>(differences[differences.size() / 2]);
-}
-
-/// Counts after each step: the first copies of a size with a step's work between them. Evaluations
-/// and checkpoints, which are at the end, may have others of this size.
-std::vector<StandInCounts> after_steps(const std::vector<StandInCounts>& marks) {
-  std::vector<StandInCounts> best;
-  int most = 0;
-  for (const auto& [bytes, times] : sizes_of(marks)) {
-    if (times < kSteps) continue;
-    std::vector<StandInCounts> steps;
-    for (const auto& mark : marks)
-      if (mark.at("bytes") == bytes && steps.size() < kSteps) steps.push_back(mark);
-    const int work = median(steps, "step_launches") + median(steps, "graph_launches");
-    if (work <= most) continue;
-    most = work;
-    best = std::move(steps);
-  }
-  return best;
 }
 
 LaunchBudget measured(const LaunchBudget& row, const std::vector<StandInCounts>& steps) {
@@ -122,7 +87,7 @@ TEST_P(ShippedOnTheStandIn, AsksOfCudaWhatTheTableSays) {
   }
   std::vector<LaunchBudget> found;
   for (const auto& marks : run.steps) {
-    const auto steps = after_steps(marks);
+    const auto steps = after_steps(marks, kSteps);
     ASSERT_EQ(steps.size(), std::size_t{kSteps}) << ::testing::PrintToString(sizes_of(marks));
     EXPECT_EQ(steps.back().at("broken_captures"), 0);
     EXPECT_GT(steps.back().at("blocks"), 0) << "LibTorch's allocator was not watched";

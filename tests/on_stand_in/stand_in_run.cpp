@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 #include <sstream>
+#include <utility>
 
 namespace ddptrain::end_to_end {
 namespace {
@@ -79,6 +80,37 @@ std::string collectives_that_differ(const StandInRun& run) {
       if (auto difference = first_difference(ranks, members, one, other); !difference.empty())
         return difference;
   return {};
+}
+
+std::map<std::int64_t, int> sizes_of(const std::vector<StandInCounts>& marks) {
+  std::map<std::int64_t, int> sizes;
+  for (const auto& mark : marks) ++sizes[mark.at("bytes")];
+  return sizes;
+}
+
+int median(const std::vector<StandInCounts>& steps, const std::string& name) {
+  std::vector<std::int64_t> differences;
+  for (std::size_t i = 1; i < steps.size(); ++i)
+    differences.push_back(steps[i].at(name) - steps[i - 1].at(name));
+  std::sort(differences.begin(), differences.end());
+  return static_cast<int>(differences[differences.size() / 2]);
+}
+
+std::vector<StandInCounts> after_steps(const std::vector<StandInCounts>& marks, int count) {
+  std::vector<StandInCounts> best;
+  int most = 0;
+  for (const auto& [bytes, times] : sizes_of(marks)) {
+    if (times < count) continue;
+    std::vector<StandInCounts> steps;
+    for (const auto& mark : marks)
+      if (mark.at("bytes") == bytes && steps.size() < static_cast<std::size_t>(count))
+        steps.push_back(mark);
+    const int work = median(steps, "step_launches") + median(steps, "graph_launches");
+    if (work <= most) continue;
+    most = work;
+    best = std::move(steps);
+  }
+  return best;
 }
 
 std::string stand_in_folder() { return DDPTRAIN_CUDA_STAND_IN; }

@@ -31,6 +31,14 @@ struct StandInRun {
 /// of both, or empty. NCCL hangs there. Ranks are processes, and every rank of a group is there.
 std::string collectives_that_differ(const StandInRun& run);
 
+/// How often so many bytes went to the host.
+std::map<std::int64_t, int> sizes_of(const std::vector<StandInCounts>& marks);
+/// The median over steps, which leaves out those that evaluate, save or log.
+int median(const std::vector<StandInCounts>& steps, const std::string& name);
+/// Counts of a process after each of its steps: the first copies of a size with a step's work
+/// between them. Evaluations and checkpoints, which are at the end, may have others of this size.
+std::vector<StandInCounts> after_steps(const std::vector<StandInCounts>& marks, int count);
+
 /// A process of GPUs in tests: `folder` gets the report.
 std::map<std::string, std::string> stand_in_environment(const std::string& folder, int gpus);
 

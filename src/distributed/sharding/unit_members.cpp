@@ -1,7 +1,6 @@
 #include "distributed/sharding/unit_members.h"
 
 #include <unordered_map>
-#include <unordered_set>
 
 namespace ddptrain {
 
@@ -24,17 +23,6 @@ std::vector<std::vector<std::size_t>> members_of(const std::vector<const Module*
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (!taken[i]) others.push_back(i);
   return members;
-}
-
-std::vector<bool> cast_parameters(Module& model, const std::vector<NamedTensor>& parameters) {
-  std::unordered_set<const at::TensorImpl*> cast;
-  for (const auto& [path, module] : model.modules())
-    for (const auto& parameter : module->autocast_parameters())
-      if (parameter.defined()) cast.insert(parameter.unsafeGetTensorImpl());
-  std::vector<bool> is_cast;
-  for (const auto& named : parameters)
-    is_cast.push_back(cast.contains(named.tensor.unsafeGetTensorImpl()));
-  return is_cast;
 }
 
 }  // namespace ddptrain

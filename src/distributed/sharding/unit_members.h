@@ -1,4 +1,4 @@
-// Which parameters belong to which unit, and in which type they travel.
+// Which parameters belong to which unit.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,5 @@ namespace ddptrain {
 /// Places in the list: of each block those that it owns, and behind them those that are in none.
 std::vector<std::vector<std::size_t>> members_of(const std::vector<const Module*>& blocks,
                                                  const std::vector<NamedTensor>& parameters);
-
-/// Which of them autocast casts wherever they are read.
-std::vector<bool> cast_parameters(Module& model, const std::vector<NamedTensor>& parameters);
 
 }  // namespace ddptrain

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "distributed/cast_weights.h"
 #include "distributed/sharding/unit_members.h"
 #include "models/model.h"
 
