@@ -41,6 +41,13 @@ void add_new(Problems& problems, const Problems& more) {
     if (!reported.contains(key(problem.place))) problems.push_back(problem);
 }
 
+/// A name that no component has may be one of the plug-in that could not be added.
+void leave_to_plugins(Problems& problems) {
+  const auto is_of_plugin = [](const Problem& problem) { return problem.rule == "plugin"; };
+  if (!std::ranges::any_of(problems, is_of_plugin)) return;
+  std::erase_if(problems, [](const Problem& p) { return p.rule == "unknown-component"; });
+}
+
 /// What is wrong in `data` is reported there, and not of each split that takes it over.
 Problems reported_once(Problems problems) {
   std::set<PlaceKey> of_data;
@@ -152,6 +159,7 @@ Loaded load_recipe(const std::vector<std::string>& files, const std::vector<std:
     add_new(loaded.problems, warn_of_dropped(layered.dropped, loaded.tree, catalogs));
   const auto layered_tree = loaded.tree;  // paths as written: messages quote both
   check_layered(loaded, layered.whole, catalogs);
+  leave_to_plugins(loaded.problems);
   hide_secrets(loaded.problems, layered_tree);
   hide_secrets(loaded.problems, loaded.tree);
   end_after_enough(loaded.problems);
