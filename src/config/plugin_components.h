@@ -8,12 +8,18 @@
 
 namespace ddptrain {
 
+/// An Error (Exit::recipe) where the component of a plug-in has a trait that no component of its
+/// kind has: no rule looks it up.
+void require_known_traits(const EntryBase& added, const CatalogBase& catalog);
+
 /// Where a plug-in's components go.
 class PluginComponents {
  public:
-  /// An Error (Exit::recipe) where there is a component of that kind and name.
+  /// An Error (Exit::recipe) where there is a component of that kind and name, or where one of the
+  /// traits does not exist.
   template <class T>
   void add(Entry<T> component) {
+    require_known_traits(component, catalog<T>());
     catalog<T>().add(std::move(component));
   }
 };

@@ -33,5 +33,5 @@ DDPTRAIN_PLUGIN(components) {
       [](const Scaled::Options& options, const ddptrain::LossContext&) {
         return std::make_unique<Scaled>(options);
       },
-      {"takes_number"}));
+      {PLUGIN_TRAIT}));
 }

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "config/plugin_components.h"
 #include "config/shape_json.h"
 
 namespace ddptrain {
@@ -70,8 +71,9 @@ std::vector<std::string_view> items_of(std::string_view list) {
 class Components::Kind final : public CatalogBase {
  public:
   explicit Kind(std::string kind) : CatalogBase(std::move(kind)) {}
-  /// Each component's face, and in the next item its options.
-  void add(const std::vector<std::string_view>& items) {
+  /// Each component's face, and in the next item its options. Those of plug-ins are compared with
+  /// the others.
+  void add(const std::vector<std::string_view>& items, bool of_plugin) {
     for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
       const auto json = parse_json(items[i]);
       const std::string name = json.at("name");
@@ -79,7 +81,9 @@ class Components::Kind final : public CatalogBase {
       const auto make = [text = items[i + 1]] { return shape_from_json(parse_json(text)); };
       auto& options = shapes_[items[i + 1]];
       if (!options) options = std::make_shared<const LazyShape>(make);
-      entries_.push_back({name, json.at("doc"), json.at("traits"), options});
+      EntryBase entry{name, json.at("doc"), json.at("traits"), options};
+      if (of_plugin) require_known_traits(entry, *this);
+      entries_.push_back(std::move(entry));
     }
   }
   /// Makes all shapes now, so that a damaged one is found here.
@@ -126,15 +130,15 @@ std::string plugin_components_text(const Catalogs& catalogs,
 
 Components::~Components() = default;
 
-Components::Components(std::string_view text) { read(text); }
+Components::Components(std::string_view text) { read(text, false); }
 
 void Components::add(std::string_view text) {
   static std::deque<std::string> kept_texts;
-  read(kept_texts.emplace_back(text));
+  read(kept_texts.emplace_back(text), true);
   for (const auto& [name, kind] : kinds_) kind->make_shapes();
 }
 
-void Components::read(std::string_view text) {
+void Components::read(std::string_view text, bool of_plugin) {
   for (auto open = text.find(": ["); open != std::string_view::npos; open = text.find(": [")) {
     const auto key = trim(text.substr(text.rfind('"', open - 2) + 1));
     const std::string name(key.substr(0, key.find('"')));
@@ -148,7 +152,7 @@ void Components::read(std::string_view text) {
     }
     auto& kind = kinds_[name];
     if (!kind) kind = std::make_unique<Kind>(name);
-    kind->add(items);
+    kind->add(items, of_plugin);
     catalogs_[name] = kind.get();
   }
 }

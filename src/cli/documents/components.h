@@ -32,7 +32,8 @@ class Components {
   ~Components();
   Components(const Components&) = delete;
   Components& operator=(const Components&) = delete;
-  /// Components of a plug-in; an Error (Exit::recipe) where one has a name that is taken.
+  /// Components of a plug-in; an Error (Exit::recipe) where one has a name that is taken, or a
+  /// trait that does not exist.
   void add(std::string_view text);
   const std::vector<Verb>& verbs() const { return verbs_; }
   const Catalogs& catalogs() const { return catalogs_; }
@@ -43,7 +44,7 @@ class Components {
 
  private:
   std::vector<Verb> verbs_;
-  void read(std::string_view text);
+  void read(std::string_view text, bool of_plugin);
   class Kind;
   std::map<std::string, std::unique_ptr<Kind>, std::less<>> kinds_;
   Catalogs catalogs_;

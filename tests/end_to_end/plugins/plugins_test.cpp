@@ -13,6 +13,7 @@ namespace ddptrain::end_to_end {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 namespace fs = std::filesystem;
 
@@ -115,7 +116,7 @@ TEST_F(Plugins, ThatDoNotFitAreNamedBeforeTheirCodeRuns) {
   const auto refusal = [&](const std::string& file) {
     write_recipe(file, "mse");
     const auto error = error_of({"run", "recipe.yaml"});
-    EXPECT_THAT(error, testing::Not(HasSubstr("code of the plug-in ran")));
+    EXPECT_THAT(error, Not(HasSubstr("code of the plug-in ran")));
     return error.substr(0, error.find('\n'));
   };
   const std::string at = "recipe.yaml:3:11: error[plugin]: plugins[0]: ";
@@ -164,6 +165,27 @@ TEST_F(Plugins, AreCheckedByTheirShapesFile) {
   EXPECT_EQ(refusal("libmine.so"), "'" + known + "' is damaged; build the plug-in again");
   EXPECT_EQ(refusal("missing.so"),
             "there is no '" + fs::canonical(folder_.path()).string() + "/missing.so'");
+}
+
+TEST_F(Plugins, WithATraitThatDoesNotExistAreRefused) {
+  fs::copy_file(test_plugin("trait"), folder_ / "libmine.so");
+  const std::string refusal =
+      "there is no trait 'takes_numbers', which the loss 'scaled' has; this kind has one_output, "
+      "takes_class, takes_labels, takes_mask, takes_number, takes_points, takes_token, "
+      "two_classes, weight_of_whole_batch\n";
+  EXPECT_EQ(error_of({"plugin", "shapes", "libmine.so"}), "error: " + refusal);
+  EXPECT_FALSE(exists(folder_ / "libmine.json"));
+  write_recipe("libmine.so", "scaled");
+  EXPECT_THAT(error_of({"run", "recipe.yaml"}),
+              testing::StartsWith("recipe.yaml:3:11: error[plugin]: plugins[0]: " + refusal));
+}
+
+// What it would add is no mistake of the recipe.
+TEST_F(Plugins, ThatAreMissingAreAllThatIsReported) {
+  write_recipe("missing.so", "scaled");
+  for (const auto* verb : {"validate", "run"})
+    EXPECT_THAT(error_of({verb, "recipe.yaml"}),
+                testing::AllOf(HasSubstr("plugins[0]: "), Not(HasSubstr("'scaled'"))));
 }
 
 /// The example of docs/plugins.md, by what `plugin new` writes.
