@@ -71,3 +71,17 @@ function(ddptrain_flags target)
     target_link_options(${target} PUBLIC -fsanitize=${DDPTRAIN_SANITIZE})
   endif()
 endfunction()
+
+# Where a library in lib/ddptrain looks for others: in the folder `path` as it is built, next to itself as it is installed.
+# Written by hand, since CMake ends a path that it is to change with ':', the current folder. After its install(TARGETS);
+# further arguments are those of install(CODE).
+function(ddptrain_library_path target path)
+  set_target_properties(${target} PROPERTIES SKIP_BUILD_RPATH TRUE)
+  target_link_options(${target} PRIVATE "LINKER:-rpath,${path}")
+  ddptrain_installed_path(${target} ${ARGN})
+endfunction()
+function(ddptrain_installed_path target)
+  install(CODE "
+    file(RPATH_SET FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/ddptrain/lib${target}.so\"
+         NEW_RPATH \"\\\$ORIGIN\")" ${ARGN})
+endfunction()

@@ -45,6 +45,17 @@ TEST_F(Install, AMovedTreeTrainsAndHoldsItsSchema) {
   EXPECT_TRUE(exists(tree_ + "/share/doc/ddptrain/LICENSE"));
 }
 
+// The loader of the system looks there where an entry of a library's path is empty.
+TEST_F(Install, LoadsNoLibraryOfTheCurrentFolder) {
+  for (const auto* name : {"libpng16.so.16", "libz.so.1", "libtorch_cpu.so", "libstdc++.so.6"})
+    write(folder_ / name, "no library");
+  // Under another name than the one that a server of these tests has loaded before.
+  for (const auto& program : {tree_ + "/bin/ddptrain", test::build_folder() + "/./ddptrain"}) {
+    const auto ended = Program({"doctor"}, folder_.path(), {}, program).wait();
+    EXPECT_EQ(ended.code, 0) << ended.err;
+  }
+}
+
 /// Of a make that knows nothing of the one that these tests may run under.
 std::string commands_of(std::vector<std::string> words, const std::string& folder) {
   words.insert(words.begin(), {"-u", "MAKEFLAGS", "-u", "TORCH", "-u", "BUILD", "make", "-n"});
