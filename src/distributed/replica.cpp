@@ -175,9 +175,9 @@ void Replica::train(const Batch& batch, const Loss& loss, const MicroStep& at,
     const CastWeights::Lent lent(*cast_weights_);
     pass(batch, loss, at, statistics);
   }
+  if (at.last) cast_weights_->forget();  // before gradients take twice their bytes
   const PhaseScope phase(Phase::backward);
   named("the backward pass", [&] { cast_weights_->widen_gradients(); });
-  if (at.last) cast_weights_->forget();
 }
 
 void Replica::copy_weights() {

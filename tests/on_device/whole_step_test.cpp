@@ -113,6 +113,17 @@ TEST(WholeStep, MovesTheAverageOfTheWeights) {
       altered(whole_run("adamw"), [](SmallTraining& t) { add_average(t, {.decay = 0.9}); }));
 }
 
+// The graph copies the weights to that type; between steps, evaluations read the average.
+TEST(WholeStep, ComputesInHalfPrecision) {
+  for (const bool evaluates : {false, true}) {
+    auto kind =
+        altered(whole_run("adamw"), [](SmallTraining& t) { add_average(t, {.decay = 0.9}); });
+    kind.autocast = at::kBFloat16;
+    kind.evaluates = evaluates;
+    expect_one_graph(kind);
+  }
+}
+
 // Five updates copy: three steps of warm-up, and two graphs a step until the share is constant.
 TEST(WholeStep, WaitsForAShareThatStaysAsItIs) {
   const auto later = [](SmallTraining& t) {

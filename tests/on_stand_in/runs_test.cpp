@@ -98,7 +98,7 @@ TEST_F(OnTheStandIn, ADeviceWithoutMemoryEndsTheRunWithTheExitCodeOfMemory) {
 }
 
 TEST_F(OnTheStandIn, ADeviceThatIsLostEndsAllRanksAndTheFailingOneIsNamed) {
-  const auto run = start(ten_steps("ddp", 2), 2, {{"STAND_IN_FAIL", "1:3000"}});
+  const auto run = start(ten_steps("ddp", 2), 2, {{"STAND_IN_FAIL", "1:2000"}});
   EXPECT_EQ(run.ended.code, 4) << run.ended.err;
   EXPECT_THAT(run.ended.err,
               AllOf(HasSubstr("rank 1: "), HasSubstr("CUDA error: unspecified launch failure"),
