@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -29,6 +30,25 @@ struct Ended {
   std::string complaint;
 };
 
+/// curl's "The requested URL returned error: 403" names the status.
+std::string refusal_of_server(const std::string& complaint) {
+  constexpr std::string_view before = "error: ";
+  const auto start = complaint.rfind(before);
+  const auto status = start == std::string::npos ? "" : complaint.substr(start + before.size());
+  if (status.empty() || status == "404" || status == "410") return "the server has no such file";
+  return "it is refused with status " + status;
+}
+
+/// The proxy that curl takes for https, without a password; it may be what refuses.
+std::string proxy_text(int status) {
+  if (status != 7 && status != refused && status != 56) return {};
+  for (const auto* name : {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"})
+    if (const char* proxy = std::getenv(name); proxy && *proxy)
+      return fmt::format("; {} names the proxy {}", name,
+                         shown(std::string_view(proxy).substr(std::string(proxy).rfind('@') + 1)));
+  return {};
+}
+
 std::string reason(const Ended& ended, std::int64_t most) {
   switch (ended.status) {
     case 1:
@@ -42,7 +62,7 @@ std::string reason(const Ended& ended, std::int64_t most) {
     case 7:
       return "the host does not answer";
     case refused:
-      return "the server has no such file";
+      return refusal_of_server(ended.complaint);
     case 28:
       return "timed out";
     case 60:
@@ -154,7 +174,8 @@ void fetch(const std::string& url, const std::string& path, std::int64_t most) {
     if (attempt < attempts) ::sleep(again ? 0 : 1U << (attempt - 1));
   }
   if (ended.status == too_large) ::unlink(path.c_str());
-  throw Error(Exit::data, "cannot fetch '" + shown_url(url) + "': " + reason(ended, most));
+  throw Error(Exit::data, "cannot fetch '" + shown_url(url) + "': " + reason(ended, most) +
+                              proxy_text(ended.status));
 }
 
 }  // namespace ddptrain

@@ -107,6 +107,17 @@ TEST_F(Fetch, CurlsOwnWordsAreQuotedWithoutPassword) {
             "TLS with https://*******@localhost for ${env:MY_TOKEN}'");
 }
 
+TEST_F(Fetch, AProxyThatRefusesIsNamedWithoutItsPassword) {
+  ::setenv("https_proxy", "http://me:hunter2@proxy:3128", 1);
+  const auto message =
+      with_curl("echo 'curl: (22) The requested URL returned error: 403' >&2\nexit 22",
+                [&] { fetch("https://localhost/file", folder_ / "d"); });
+  ::unsetenv("https_proxy");
+  EXPECT_EQ(message,
+            "cannot fetch 'https://localhost/file': it is refused with status 403; https_proxy "
+            "names the proxy proxy:3128");
+}
+
 TEST_F(Fetch, IsHttpsOnlyAndStaysSo) {
   for (const auto* url : {"http://localhost/x", "file:///etc/passwd", "-o/tmp/x", "ftp://x/y"})
     EXPECT_EQ(fetch_problem([&] { fetch(url, folder_ / "d"); }),
