@@ -51,7 +51,9 @@ endfunction()
 set_property(GLOBAL APPEND PROPERTY JOB_POOLS torch=2)
 
 # What __FILE__ says in checks and messages: a path within the repository, no folder of one machine.
-add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
+# ccache compiles with paths that begin at the build folder (CCACHE_BASEDIR).
+file(RELATIVE_PATH to_sources ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
+add_compile_options(-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/= -fmacro-prefix-map=${to_sources}=)
 
 option(DDPTRAIN_TIDY "Run clang-tidy on the torch-free folders while compiling them" OFF)
 set(DDPTRAIN_SANITIZE "" CACHE STRING "Sanitizers, for example address,undefined")
