@@ -42,7 +42,7 @@ class Cpu final : public Accelerator {
 };
 
 [[noreturn]] void refuse(const std::string& why) {
-  throw Error(Exit::device, "CUDA cannot be used: " + why);
+  throw Error(Exit::device, "CUDA cannot be used: {}", why);
 }
 
 const Accelerator& open_accelerator(const std::string& file) {

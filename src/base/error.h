@@ -2,6 +2,8 @@
 // that person; what only a bug can cause is a DDP_CHECK that aborts with the expression.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -38,7 +40,7 @@ struct Option {
 };
 
 /// A failure that a person can act on: lower case, no full stop, values in quotes, and what would
-/// do.
+/// do. A format has arguments ("'{}' is no number", text); a message without is text as it is.
 class Error : public std::runtime_error {
  public:
   Error(Exit code, const std::string& message, Place place = {})
@@ -49,6 +51,14 @@ class Error : public std::runtime_error {
         code_(code),
         option_(std::move(option)),
         place_(std::move(place)) {}
+  template <class First, class... Rest>
+  Error(Exit code, fmt::format_string<First, Rest...> format, First&& first, Rest&&... rest)
+      : Error(code, fmt::vformat(format, fmt::make_format_args(first, rest...))) {}
+  template <class First, class... Rest>
+  Error(Exit code, Option option, fmt::format_string<First, Rest...> format, First&& first,
+        Rest&&... rest)
+      : Error(code, std::move(option),
+              fmt::vformat(format, fmt::make_format_args(first, rest...))) {}
 
   Exit code() const { return code_; }
   /// Empty where the failure is about no option.

@@ -12,7 +12,7 @@ namespace ddptrain {
 namespace {
 
 [[noreturn]] void append_failed(const std::string& path) {
-  throw Error(Exit::data, "cannot write '" + path + "': " + std::strerror(errno));
+  throw Error(Exit::data, "cannot write '{}': {}", path, std::strerror(errno));
 }
 
 }  // namespace

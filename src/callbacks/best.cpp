@@ -11,8 +11,8 @@ double monitored(const RunView& run, const std::string& metric, const std::strin
     if (each == name) return value;
     known += (known.empty() ? "'" : ", '") + each + "'";
   }
-  throw Error(Exit::recipe, Option{option},
-              "'" + metric + "' is not among what was evaluated: " + known);
+  throw Error(Exit::recipe, Option{option}, "'{}' is not among what was evaluated: {}", metric,
+              known);
 }
 
 BestMode resolve(const Auto<BestMode>& mode, const std::string& metric) {

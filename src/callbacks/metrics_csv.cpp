@@ -39,7 +39,7 @@ class MetricsCsv final : public Callback {
     if (kept.shorter) {
       const auto copy = free_copy(path_);
       write_atomically(copy, before);
-      log::info(fmt::format("rows after step {} of {} are kept in {}", run.step, path_, copy));
+      log::info("rows after step {} of {} are kept in {}", run.step, path_, copy);
     }
     if (kept.text != before) write_atomically(path_, kept.text);
   }
@@ -72,7 +72,7 @@ class MetricsCsv final : public Callback {
     if (!header_.empty()) {
       const auto old = fmt::format("{}.until-step-{}", path_, step);
       std::filesystem::rename(path_, old);
-      log::warning("the metrics are others than before: earlier rows are in '" + old + "'");
+      log::warning("the metrics are others than before: earlier rows are in '{}'", old);
       if (best_) best_->clear();
     }
     header_ = header;

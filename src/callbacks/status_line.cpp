@@ -84,7 +84,7 @@ class StatusLine final : public Callback {
   void saved(const RunView& run) {
     pace_.paused(run.seconds);
     draw(run, with_end_of_epoch(run));
-    log::info(fmt::format("step {}  saved {}", run.step, in_run(run.checkpoint)));
+    log::info("step {}  saved {}", run.step, in_run(run.checkpoint));
   }
 
   bool is_time(const RunView& run) const { return run.seconds - shown_at_ >= kSecondsBetweenDraws; }

@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 
 #include "base/output/log.h"
 #include "callbacks/writers.h"
@@ -11,8 +10,8 @@ class TextLines final : public Callback {
   void at(Moment moment, const RunView& run, RunControl&) override {
     if (moment != Moment::evaluated) return;
     for (const auto& each : run.texts) {
-      log::info(fmt::format("step {}  {} > {}", run.step, each.weights, each.prompt));
-      log::info(fmt::format("step {}  {} |{}", run.step, each.weights, each.text));
+      log::info("step {}  {} > {}", run.step, each.weights, each.prompt);
+      log::info("step {}  {} |{}", run.step, each.weights, each.text);
     }
   }
 };

@@ -124,15 +124,14 @@ std::string copy_checkpoint(const std::string& folder, const std::string& root) 
   NewFolder copy(root, name);
   std::error_code code;
   fs::copy(folder, copy.path(), fs::copy_options::recursive, code);
-  if (code)
-    throw Error(Exit::data, "cannot copy '" + folder + "' to '" + root + "': " + code.message());
+  if (code) throw Error(Exit::data, "cannot copy '{}' to '{}': {}", folder, root, code.message());
   copy.put_at(root + "/" + name);
   return root + "/" + name;
 }
 
 void link_best(const std::string& root, const std::string& folder) {
   const auto code = replace_link(root + "/best", fs::path(folder).filename());
-  if (code) throw Error(Exit::data, "cannot write '" + root + "/best': " + code.message());
+  if (code) throw Error(Exit::data, "cannot write '{}/best': {}", root, code.message());
   sync_folder(root);
 }
 
@@ -154,7 +153,7 @@ void prune_checkpoints(const std::string& root, std::int64_t keep_last, const st
   if (verifies(folders.back(), &why))
     delete_older_checkpoints(root, keep_last, best);
   else
-    log::warning("older checkpoints are kept: " + why);
+    log::warning("older checkpoints are kept: {}", why);
 }
 
 }  // namespace ddptrain

@@ -27,7 +27,7 @@ FileWriter::~FileWriter() {
 void FileWriter::fail() const {
   std::string reason = std::strerror(errno);
   reason[0] = static_cast<char>(std::tolower(reason[0]));
-  throw Error(Exit::data, "cannot write '" + path_ + "': " + reason);
+  throw Error(Exit::data, "cannot write '{}': {}", path_, reason);
 }
 
 void FileWriter::write(std::string_view bytes) {

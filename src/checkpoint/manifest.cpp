@@ -13,7 +13,7 @@ const std::string no_digest(64, '0');
 constexpr std::string_view digest_key = "\"manifest_sha256\": \"";
 
 [[noreturn]] void refuse(const std::string& file, const std::string& what) {
-  throw Error(Exit::data, fmt::format("'{}' {}", file, what));
+  throw Error(Exit::data, "'{}' {}", file, what);
 }
 
 // The manifest's own digest is that of its text with zeros in the digest's place.

@@ -42,7 +42,7 @@ NewFolder::~NewFolder() {
 }
 
 void NewFolder::fail(const std::string& what, const std::string& path) {
-  throw Error(Exit::data, fmt::format("cannot {} '{}': {}", what, path, std::strerror(errno)));
+  throw Error(Exit::data, "cannot {} '{}': {}", what, path, std::strerror(errno));
 }
 
 bool NewFolder::exchange_with(const std::string& place) {
@@ -87,7 +87,7 @@ void discard_quietly(const std::string& root, const std::string& name) {
 
 void discard(const std::string& root, const std::string& name) {
   if (const auto code = hide_and_remove(root, name))
-    log::warning("cannot delete the old checkpoint '" + root + "/" + name + "': " + code.message());
+    log::warning("cannot delete the old checkpoint '{}/{}': {}", root, name, code.message());
 }
 
 }  // namespace ddptrain

@@ -115,7 +115,7 @@ void require_same(const NameTable& table, const std::string& architecture) {
   const auto theirs =
       name_of(table.library) + "'s " +
       (architecture.empty() ? "network of these weights" : fmt::format("'{}'", architecture));
-  throw Error(Exit::data, Option{"model.weights"}, theirs + " is not this network: " + why);
+  throw Error(Exit::data, Option{"model.weights"}, "{} is not this network: {}", theirs, why);
 }
 
 /// Places of positions [1, places, features]: of tokens, and the side of a square grid.
@@ -229,9 +229,8 @@ std::vector<NamedTensor> published_as(Library library, const std::vector<NamedTe
   if (table == tables.end() || !model.borrowed_names().empty())
     throw Error(
         Exit::recipe,
-        fmt::format(
-            "--names: {} has no such network{}; without --names the weights have their own names",
-            name_of(library), model.borrowed_names().empty() ? "" : ", only that of its body"));
+        "--names: {} has no such network{}; without --names the weights have their own names",
+        name_of(library), model.borrowed_names().empty() ? "" : ", only that of its body");
   std::vector<NamedTensor> all;
   for (const auto& [ours, tensor] : weights) {
     if (is_computed(*table, ours)) continue;

@@ -70,7 +70,7 @@ void check_fit(const std::vector<NamedTensor>& saved, const std::vector<NamedTen
   if (found.empty()) return;
   const auto count = found.size();
   if (count > 4) found.resize(4), found.push_back(fmt::format("and {} more", count - 4));
-  throw Error(Exit::data, what + " does not fit what was saved: " + join(found, "; "));
+  throw Error(Exit::data, "{} does not fit what was saved: {}", what, join(found, "; "));
 }
 
 void restore(const std::vector<NamedTensor>& saved, const std::vector<NamedTensor>& live,

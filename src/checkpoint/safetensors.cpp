@@ -2,7 +2,6 @@
 
 #include <ATen/ops/empty.h>
 #include <ATen/ops/from_blob.h>
-#include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -32,8 +31,8 @@ std::string_view bytes_of(const at::Tensor& tensor) {
 TensorEntry describe(const NamedTensor& named, const std::string& file) {
   const auto& tensor = named.tensor;
   if (!safetensors_dtype(tensor.scalar_type()))
-    throw Error(Exit::data, fmt::format("'{}' cannot hold tensor '{}' of type {}", file, named.name,
-                                        c10::toString(tensor.scalar_type())));
+    throw Error(Exit::data, "'{}' cannot hold tensor '{}' of type {}", file, named.name,
+                c10::toString(tensor.scalar_type()));
   return {named.name, tensor.scalar_type(), tensor.sizes().vec(), 0, 0};
 }
 
@@ -42,7 +41,7 @@ char* reserve(const TensorImage& file) {
   void* room = ::mmap(nullptr, file.size(), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (room == MAP_FAILED)
-    throw Error(Exit::data, fmt::format("cannot map '{}': {}", file.path(), std::strerror(errno)));
+    throw Error(Exit::data, "cannot map '{}': {}", file.path(), std::strerror(errno));
   return static_cast<char*>(room);
 }
 
@@ -95,7 +94,7 @@ WrittenFile write_safetensors(const std::string& path, const Safetensors& conten
   if (::rename(temporary.c_str(), path.c_str()) != 0) {
     const std::string reason = std::strerror(errno);
     ::unlink(temporary.c_str());
-    throw Error(Exit::data, fmt::format("cannot write '{}': {}", path, reason));
+    throw Error(Exit::data, "cannot write '{}': {}", path, reason);
   }
   const auto slash = path.rfind('/');
   sync_folder(slash == std::string::npos ? "." : path.substr(0, slash + 1));

@@ -34,7 +34,7 @@ class Refusal {
  public:
   explicit Refusal(const std::string& file) : file_(file) {}
   [[noreturn]] void header(const std::string& what) const {
-    throw Error(Exit::data, fmt::format("'{}' is no sound safetensors file: {}", file_, what));
+    throw Error(Exit::data, "'{}' is no sound safetensors file: {}", file_, what);
   }
   [[noreturn]] void tensor(const std::string& name, const std::string& what) const {
     header(fmt::format("tensor '{}' {}", shown(name, 200), what));

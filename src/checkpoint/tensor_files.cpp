@@ -23,7 +23,7 @@ constexpr std::string_view numbers = "-00001-of-00001";
 [[noreturn]] void fail(const std::string& what, const std::string& path, int reason) {
   std::string why = std::strerror(reason);
   why[0] = static_cast<char>(std::tolower(why[0]));
-  throw Error(Exit::data, fmt::format("cannot {} '{}': {}", what, path, why));
+  throw Error(Exit::data, "cannot {} '{}': {}", what, path, why);
 }
 
 std::int64_t data_bytes(const SafetensorsHeader& header) {
@@ -123,8 +123,8 @@ std::string index_text(const std::vector<TensorFilePlan>& files) {
 WrittenFile planned_file(const TensorFilePlan& plan) {
   for (const auto& entry : plan.header.entries)
     if (!safetensors_dtype(entry.dtype))
-      throw Error(Exit::data, fmt::format("'{}' cannot hold tensor '{}' of type {}", plan.name,
-                                          entry.name, c10::toString(entry.dtype)));
+      throw Error(Exit::data, "'{}' cannot hold tensor '{}' of type {}", plan.name, entry.name,
+                  c10::toString(entry.dtype));
   const auto text = to_text(plan.header);
   return {static_cast<std::int64_t>(text.size()) + data_bytes(plan.header), sha256(text)};
 }

@@ -91,7 +91,7 @@ void TensorImage::read(char* to, std::uint64_t count, std::uint64_t offset) cons
 void TensorImage::map(char* to) const {
   if (ranks_ == 0) {  // of a file that is cut later, all is missing that is missing
     if (size_ > 0 && !map_pages(file_of(ranges_.front()), 0, size_, to))
-      throw Error(Exit::data, "cannot map '" + path_ + "': " + std::strerror(errno));
+      throw Error(Exit::data, "cannot map '{}': {}", path_, std::strerror(errno));
     return;
   }
   visit(0, size_, [&](const FileRange& range, auto at, auto bytes, auto place) {

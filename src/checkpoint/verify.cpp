@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 constexpr const char* kDamaged = "is damaged: its checksums are not those of MANIFEST.json";
 
 [[noreturn]] void refuse_file(const std::string& file, const std::string& what) {
-  throw Error(Exit::data, fmt::format("'{}' {}", file, what));
+  throw Error(Exit::data, "'{}' {}", file, what);
 }
 
 std::string list_of_tensors(std::vector<std::string> names) {
@@ -68,11 +68,11 @@ class Findings {
     for (const auto& [holder, found] : by_holder_) {
       const auto count = found.damaged.size();
       if (all && count > 1 && count == found.seen.size())
-        throw Error(Exit::data, holder +
-                                    " is of another checkpoint: MANIFEST.json has other "
-                                    "checksums of all tensors");
+        throw Error(Exit::data,
+                    "{} is of another checkpoint: MANIFEST.json has other checksums of all tensors",
+                    holder);
       if (count > 0)
-        throw Error(Exit::data, holder + " " + kDamaged + list_of_tensors(found.damaged));
+        throw Error(Exit::data, "{} {}{}", holder, kDamaged, list_of_tensors(found.damaged));
     }
   }
 
@@ -130,8 +130,8 @@ void verify_beginning(const TensorImage& file, std::uint64_t bytes, const Manife
   file.read(text.data(), text.size(), 0);
   if (sha256(text) == listed.written.sha256) return;
   const bool whole = bytes == file.size();
-  throw Error(Exit::data, fmt::format("{} {}{}", holder_of(file, 0, bytes), kDamaged,
-                                      whole ? " ('" + listed.name + "')" : " (in its header)"));
+  throw Error(Exit::data, "{} {}{}", holder_of(file, 0, bytes), kDamaged,
+              whole ? " ('" + listed.name + "')" : " (in its header)");
 }
 
 /// Where the header ends, when it is the one that the manifest knows.
@@ -141,7 +141,7 @@ SafetensorsHeader verified_header(const TensorImage& file, const ManifestFile& l
     header = read_safetensors_header(file);
   } catch (const Error& error) {
     if (listed.ranges.empty()) throw;
-    throw Error(Exit::data, holder_of(file, 0, 1) + " is damaged: " + error.what());
+    throw Error(Exit::data, "{} is damaged: {}", holder_of(file, 0, 1), error.what());
   }
   verify_beginning(file, header.size, listed);
   return header;

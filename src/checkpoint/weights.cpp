@@ -55,7 +55,7 @@ std::string weights_file(const std::string& path) {
   std::vector<std::string> notes;
   const auto newest = newest_checkpoint(root, notes);
   for (const auto& note : notes) log::warning(note);
-  if (!newest) throw Error(Exit::data, fmt::format("no complete checkpoint in '{}'", root));
+  if (!newest) throw Error(Exit::data, "no complete checkpoint in '{}'", root);
   return weights_file(*newest);
 }
 
@@ -78,7 +78,7 @@ SavedNames names_in_header(const std::map<std::string, std::string>& header) {
 }
 
 [[noreturn]] void refuse_index(const std::string& index, const std::string& why) {
-  throw Error(Exit::data, fmt::format("'{}' {}", index, why));
+  throw Error(Exit::data, "'{}' {}", index, why);
 }
 
 /// The names of tensors by the file that has them, next to the index.
@@ -111,7 +111,7 @@ std::vector<NamedTensor> read_sharded(const std::string& index) {
 
 [[noreturn]] void refuse(const std::string& source, const std::string& first,
                          const std::string& why) {
-  throw Error(Exit::data, fmt::format("'{}' cannot be averaged with '{}': {}", source, first, why));
+  throw Error(Exit::data, "'{}' cannot be averaged with '{}': {}", source, first, why);
 }
 
 using TensorIndex = std::unordered_map<std::string_view, const at::Tensor*>;

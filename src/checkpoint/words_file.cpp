@@ -16,9 +16,10 @@ using Ref = Pickle::Ref;
 using Kind = Pickle::Value::Kind;
 
 [[noreturn]] void refuse_words(const std::string& path, const std::string& why) {
-  throw Error(Exit::data, fmt::format("'{}': {}; a list of words is expected, such as fastai's "
-                                      "itos.pkl, in order of their numbers",
-                                      path, why));
+  throw Error(
+      Exit::data,
+      "'{}': {}; a list of words is expected, such as fastai's itos.pkl, in order of their numbers",
+      path, why);
 }
 
 /// Lists within lists of a hostile file end here; those of fastai are two deep.

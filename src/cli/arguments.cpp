@@ -30,10 +30,8 @@ const Flag* find_flag(const Verb& verb, std::string_view name) {
   std::vector<std::string> known;
   for (const auto& flag : all_flags(verb)) known.emplace_back(flag.name);
   const auto near = nearest(name, known);
-  throw Error(
-      Exit::recipe,
-      fmt::format("'{}' has no flag '{}'{}", verb.name, name,
-                  did_you_mean(near, fmt::format("; see 'ddptrain {} --help'", verb.name))));
+  throw Error(Exit::recipe, "'{}' has no flag '{}'{}", verb.name, name,
+              did_you_mean(near, fmt::format("; see 'ddptrain {} --help'", verb.name)));
 }
 
 bool is_flag(const std::string& word) { return word.size() > 1 && word[0] == '-'; }
@@ -43,16 +41,16 @@ void check_count(const Verb& verb, const std::vector<std::string>& words) {
       words.size() < verb.min_words || split_words(words).files.size() < verb.min_files;
   if (!few && words.size() <= verb.max_words) return;
   const auto call = "ddptrain " + std::string(verb.name);
-  throw Error(Exit::recipe, fmt::format("usage: {}{}{}; see '{} --help'", call,
-                                        verb.usage.empty() ? "" : " ", verb.usage, call));
+  throw Error(Exit::recipe, "usage: {}{}{}; see '{} --help'", call, verb.usage.empty() ? "" : " ",
+              verb.usage, call);
 }
 
 /// `start`: "--format: ".
 void check_word(const std::string& start, const std::string& word,
                 const std::vector<std::string>& words) {
   if (words.empty() || std::find(words.begin(), words.end(), word) != words.end()) return;
-  throw Error(Exit::recipe, fmt::format("{}'{}' is not one of {}{}", start, word, join(words, ", "),
-                                        did_you_mean(nearest(word, words))));
+  throw Error(Exit::recipe, "{}'{}' is not one of {}{}", start, word, join(words, ", "),
+              did_you_mean(nearest(word, words)));
 }
 
 void check_words(const Verb& verb, const Arguments& arguments) {
@@ -112,11 +110,10 @@ Arguments read_arguments(const Verb& verb, const std::vector<std::string>& given
     if (!flag) refuse_flag(verb, name);
     std::string value;
     if (flag->value.empty() && equals != std::string::npos)
-      throw Error(Exit::recipe, fmt::format("'{}' takes no value", name));
+      throw Error(Exit::recipe, "'{}' takes no value", name);
     if (!flag->value.empty()) {
       if (equals == std::string::npos && i + 1 == given.size())
-        throw Error(Exit::recipe,
-                    fmt::format("'{}' needs a value: {} {}", name, name, flag->value));
+        throw Error(Exit::recipe, "'{}' needs a value: {} {}", name, name, flag->value);
       value = equals != std::string::npos ? given[i].substr(equals + 1) : given[++i];
     }
     arguments.flags[name] = value;

@@ -141,8 +141,8 @@ std::string starter(const std::string& name) {
   const auto* file = find_file(name + std::string(kSuffix));
   if (!file || is_base(*file)) {
     const auto near = nearest(name, built_in_names());
-    throw Error(Exit::recipe, fmt::format("no built-in recipe is called '{}'{}", name,
-                                          did_you_mean(near, "; see 'ddptrain list recipes'")));
+    throw Error(Exit::recipe, "no built-in recipe is called '{}'{}", name,
+                did_you_mean(near, "; see 'ddptrain list recipes'"));
   }
   const auto text = from_root(std::string(file->text), file->file);
   if (!read_yaml(text, name).tree.find("extends")) {  // as it was written

@@ -326,11 +326,11 @@ ForeignConfig foreign_config(const Node& tree, const std::string& file) {
     return from_accelerate(tree);
   if (has_any(tree, {"train_batch_size", "train_micro_batch_size_per_gpu", "zero_optimization"}))
     return from_deepspeed(tree);
-  throw Error(Exit::recipe,
-              "--from: '" + file +
-                  "' is neither what 'accelerate config' writes (distributed_type, "
-                  "mixed_precision) nor a configuration of DeepSpeed (train_batch_size, "
-                  "zero_optimization)");
+  throw Error(
+      Exit::recipe,
+      "--from: '{}' is neither what 'accelerate config' writes (distributed_type, mixed_precision) "
+      "nor a configuration of DeepSpeed (train_batch_size, zero_optimization)",
+      file);
 }
 
 std::string foreign_recipe(const ForeignConfig& config, const std::string& file) {

@@ -124,8 +124,9 @@ void refuse_options_as_flags(const Verb& verb, const std::vector<std::string>& w
     const auto option =
         is_slip(name, flags) ? "" : as_option(name, value_behind(words, i), catalogs);
     if (!option.empty())
-      throw Error(Exit::recipe, "'" + std::string(verb.name) + "' has no flag '" + name +
-                                    "'; options of a recipe are written without dashes: " + option);
+      throw Error(Exit::recipe,
+                  "'{}' has no flag '{}'; options of a recipe are written without dashes: {}",
+                  verb.name, name, option);
   }
 }
 

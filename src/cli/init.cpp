@@ -83,11 +83,11 @@ int from_data(const Arguments& arguments) {
 void require_free_file(const std::string& file, const std::string& name,
                        const Arguments& arguments) {
   if (fs::is_directory(file))
-    throw Error(Exit::recipe, "'" + file + "' is a folder; name a file, such as '" +
-                                  (fs::path(file) / (name + ".yaml")).string() + "'");
+    throw Error(Exit::recipe, "'{}' is a folder; name a file, such as '{}'", file,
+                (fs::path(file) / (name + ".yaml")).string());
   if (fs::exists(file) && !arguments.has("--force"))
-    throw Error(Exit::recipe,
-                "'" + file + "' is there already; --force replaces it, or name another file");
+    throw Error(Exit::recipe, "'{}' is there already; --force replaces it, or name another file",
+                file);
 }
 
 /// A configuration of another tool as keys of a recipe.
@@ -119,8 +119,8 @@ int init(const Arguments& arguments) {
   if (means_data(name)) return from_data(arguments);
   for (const std::string flag : {"--target", "--text", "--table", "--task"})
     if (arguments.has(flag))
-      throw Error(Exit::recipe,
-                  flag + " is for a recipe from data, and '" + name + "' is a built-in one");
+      throw Error(Exit::recipe, "{} is for a recipe from data, and '{}' is a built-in one", flag,
+                  name);
   const auto text = editor_line(*arguments.program->catalogs) + starter(name);
   const auto file = arguments.words.size() > 1 ? arguments.words[1] : name + ".yaml";
   if (file == "-") return print_lines(text), 0;

@@ -49,7 +49,7 @@ int migrate(const Arguments& arguments) {
     all.insert(all.end(), text.problems.begin(), text.problems.end());
     if (has_errors(text.problems)) continue;
     if (text.before == text.after)
-      log::info(file + ": every key has its present name");
+      log::info("{}: every key has its present name", file);
     else if (arguments.has("--write"))
       write_atomically(file, text.after);
     else

@@ -41,7 +41,7 @@ void line(const std::string& what, const std::string& text) {
 std::int64_t whole_number(const std::string& flag, const std::string& text) {
   const auto number = parse_integer(trim(text));
   if (!number || *number < 1)
-    throw Error(Exit::recipe, fmt::format("{}: '{}' is not a whole number above 0", flag, text));
+    throw Error(Exit::recipe, "{}: '{}' is not a whole number above 0", flag, text);
   return *number;
 }
 

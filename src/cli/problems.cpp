@@ -21,7 +21,7 @@ bool say_problems(const Problems& problems) {
     return problem.severity == Severity::error;
   });
   if (first == all.end()) return false;
-  log::info("'ddptrain help error " + first->rule + "' says more");
+  log::info("'ddptrain help error {}' says more", first->rule);
   return true;
 }
 

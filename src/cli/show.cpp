@@ -26,8 +26,8 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& key, const Node& tree) {
   const auto near = nearest_key(key, addresses_of(tree));
-  throw Error(Exit::recipe, "--why: this recipe has no '" + key + "'" +
-                                did_you_mean(near, "; 'ddptrain show --full' shows what it has"));
+  throw Error(Exit::recipe, "--why: this recipe has no '{}'{}", key,
+              did_you_mean(near, "; 'ddptrain show --full' shows what it has"));
 }
 
 std::string event_text(const Event& event, const std::vector<std::string>& overrides) {
@@ -52,7 +52,7 @@ std::string option_text(const Shape& option, bool is_set) {
 std::string why_text(const Loaded& loaded, const RecipeWords& words, const std::string& key,
                      const Catalogs& catalogs) {
   const auto address = read_address(key);
-  if (!address) throw Error(Exit::recipe, "--why: '" + key + "' is not a key such as optimizer.lr");
+  if (!address) throw Error(Exit::recipe, "--why: '{}' is not a key such as optimizer.lr", key);
   const auto tree = completed(loaded, catalogs);
   const auto events = history_of(*address, words.files, words.overrides);
   const auto* now = find_at(tree, *address);

@@ -87,11 +87,10 @@ std::vector<std::string> recipe_files(const std::vector<std::string>& words) {
     std::vector<std::string> others;
     const auto below = recipes_below(word, others);
     if (below.empty())
-      throw Error(Exit::recipe,
-                  fmt::format("'{}' holds no recipe, no .yaml file with the key 'recipe'{}", word,
-                              others.empty() ? "" : " or 'extends': " + some_names(others)));
+      throw Error(Exit::recipe, "'{}' holds no recipe, no .yaml file with the key 'recipe'{}", word,
+                  others.empty() ? "" : " or 'extends': " + some_names(others));
     if (!others.empty())
-      log::info(word + ": left out, without 'recipe' or 'extends': " + some_names(others));
+      log::info("{}: left out, without 'recipe' or 'extends': {}", word, some_names(others));
     files.insert(files.end(), below.begin(), below.end());
   }
   return files;
@@ -103,7 +102,7 @@ void check_devices(const Loaded& loaded, const std::string& list, Problems& prob
     const auto devices = parse_integer(trim(word));
     if (!devices || *devices < 1)
       throw Error(Exit::recipe,
-                  "--devices: '" + word + "' is not a number of devices; write for example 1,2,4");
+                  "--devices: '{}' is not a number of devices; write for example 1,2,4", word);
     const auto found = check_batch(loaded.recipe, loaded.tree, *devices);
     problems.insert(problems.end(), found.begin(), found.end());
   }
@@ -154,7 +153,7 @@ Findings look_deeper(const std::string& file, Loaded& loaded, Level level,
   if (level == Level::rules || has_errors(loaded.problems)) return {};
   auto findings = arguments.program->check_level(loaded, level);
   if (arguments.level != log::Level::quiet)
-    for (const auto& report : findings.reports) log::info(file + ": " + report);
+    for (const auto& report : findings.reports) log::info("{}: {}", file, report);
   loaded.problems.insert(loaded.problems.end(), findings.problems.begin(), findings.problems.end());
   return findings;
 }

@@ -52,8 +52,8 @@ const CatalogBase& Program::catalog(const std::string& kind) const {
   std::vector<std::string> kinds;
   for (const auto& [name, unused] : *catalogs) kinds.push_back(name);
   const auto near = nearest(kind, kinds);
-  throw Error(Exit::recipe, "'" + kind + "' is not a kind of component" +
-                                did_you_mean(near, "; there are " + join(kinds, ", ")));
+  throw Error(Exit::recipe, "'{}' is not a kind of component{}", kind,
+              did_you_mean(near, "; there are " + join(kinds, ", ")));
 }
 
 }  // namespace ddptrain

@@ -81,9 +81,9 @@ int weights_action(const Arguments& arguments) {
   const auto& action = arguments.words[0];
   if (action == "list") return list_weights(arguments);
   if (action == "get" || action == "check") return on_files(arguments);
-  throw Error(Exit::recipe, fmt::format("'weights' has no action '{}'{}", action,
-                                        did_you_mean(nearest(action, {"list", "get", "check"}),
-                                                     "; there are list, get, check")));
+  throw Error(
+      Exit::recipe, "'weights' has no action '{}'{}", action,
+      did_you_mean(nearest(action, {"list", "get", "check"}), "; there are list, get, check"));
 }
 
 }  // namespace

@@ -38,8 +38,9 @@ std::vector<std::string> CatalogBase::names() const {
 
 void CatalogBase::require_new(const std::string& name) const {
   if (find(name))
-    throw Error(Exit::recipe, "there is a " + kind() + " '" + name +
-                                  "' already; a plug-in gives its components names of their own");
+    throw Error(Exit::recipe,
+                "there is a {} '{}' already; a plug-in gives its components names of their own",
+                kind(), name);
 }
 
 namespace {

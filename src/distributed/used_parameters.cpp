@@ -50,8 +50,10 @@ void UsedParameters::require_all(const at::Tensor& sums) const {
   std::string unused;
   for (std::size_t i = 0; i < names_.size(); ++i)
     if (at[kRanksWithGradient + i] < at[kRanksWithRows]) add_name(unused, names_[i]);
-  throw Error(Exit::recipe, "parameters received no gradient on some rank: " + unused +
-                                "; 'parallel.ddp.find_unused_parameters: true' allows it");
+  throw Error(Exit::recipe,
+              "parameters received no gradient on some rank: {}; "
+              "'parallel.ddp.find_unused_parameters: true' allows it",
+              unused);
 }
 
 void UsedParameters::require_the_same(const std::vector<bool>& used) {
@@ -60,8 +62,10 @@ void UsedParameters::require_the_same(const std::vector<bool>& used) {
   for (std::size_t i = 0; i < used.size(); ++i)
     if (used[i] != first_used_[i]) add_name(changed, names_[i]);
   if (changed.empty()) return;
-  throw Error(Exit::recipe, "parameters are not used as in the first step: " + changed +
-                                "; 'parallel.ddp.static_graph: false' allows it");
+  throw Error(Exit::recipe,
+              "parameters are not used as in the first step: {}; 'parallel.ddp.static_graph: "
+              "false' allows it",
+              changed);
 }
 
 }  // namespace ddptrain

@@ -76,10 +76,10 @@ bool has_even_nodes(const Topology& topology, Group& control) {
   const std::string needs = "'node' needs nodes with as many ranks each, next to each other";
   if (other == counts.end())
     throw Error(Exit::recipe, Option{"parallel.shard.group"},
-                needs + "; here ranks that follow each other are on different nodes");
+                "{}; here ranks that follow each other are on different nodes", needs);
   throw Error(Exit::recipe, Option{"parallel.shard.group"},
-              fmt::format("{}; that of rank 0 has {}, that of rank {} has {}", needs,
-                          counts.front(), other - counts.begin(), *other));
+              "{}; that of rank 0 has {}, that of rank {} has {}", needs, counts.front(),
+              other - counts.begin(), *other);
 }
 
 /// Ranks of a group (JoinOptions). All ranks call it together.
@@ -133,8 +133,8 @@ auto in_our_words(const Topology& topology, Body body) {
     throw;
   } catch (const std::exception& error) {
     const std::string what = error.what();
-    throw Error(Exit::device, fmt::format("rank {} could not connect to the other ranks: {}",
-                                          topology.rank, what.substr(0, what.find('\n'))));
+    throw Error(Exit::device, "rank {} could not connect to the other ranks: {}", topology.rank,
+                what.substr(0, what.find('\n')));
   }
 }
 
@@ -179,7 +179,7 @@ std::chrono::milliseconds collective_timeout(const JoinOptions& options) {
 void require_whole_groups(int world, int size) {
   if (world % size != 0)
     throw Error(Exit::recipe, Option{"parallel.shard.group"},
-                fmt::format("{} ranks cannot be divided into groups of {}", world, size));
+                "{} ranks cannot be divided into groups of {}", world, size);
 }
 
 World single_world() {
@@ -227,7 +227,7 @@ void agree(World& world, const std::string& what, const std::string& value) {
                            text.size() > 80 ? "..." : "");
     separator = "; ";
   }
-  throw Error(Exit::device, message + "; start every rank with the same files and options");
+  throw Error(Exit::device, "{}; start every rank with the same files and options", message);
 }
 
 }  // namespace ddptrain

@@ -40,10 +40,11 @@ Nodes nodes_of(jit::Graph& graph) {
 
 [[noreturn]] void refuse(const jit::Node* node, const std::string& why) {
   const auto scope = node->scopeName();
-  throw Error(Exit::recipe, fmt::format("the graph of this model cannot be exported for any batch: "
-                                        "'{}'{} {}; '--batch N' writes it for batches of N",
-                                        node->kind().toQualString(),
-                                        scope.empty() ? "" : fmt::format(" in '{}'", scope), why));
+  throw Error(Exit::recipe,
+              "the graph of this model cannot be exported for any batch: '{}'{} {}; '--batch N' "
+              "writes it for batches of N",
+              node->kind().toQualString(), scope.empty() ? "" : fmt::format(" in '{}'", scope),
+              why);
 }
 
 /// The constant of a node; nothing of another node.

@@ -123,7 +123,7 @@ void lower(jit::Graph& graph) {
     if (kind == "ddptrain::add_relu_")
       lower_add_relu(graph, node);
     else if (kind.starts_with("ddptrain::"))
-      throw Error(Exit::recipe, "the model uses '" + kind + "', which only this program knows");
+      throw Error(Exit::recipe, "the model uses '{}', which only this program knows", kind);
   }
 }
 

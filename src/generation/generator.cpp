@@ -25,8 +25,8 @@ std::vector<double> row_of(const at::Tensor& scores, std::size_t row) {
 Generator::Generator(Model& model, std::string name, Blocks* blocks)
     : model_(model), name_(std::move(name)), blocks_(blocks), memory_(model.make_memory()) {
   if (memory_ && model_.projection()) return;
-  throw Error(Exit::recipe,
-              "model '" + name_ + "' writes no text; 'ddptrain predict' gives its predictions");
+  throw Error(Exit::recipe, "model '{}' writes no text; 'ddptrain predict' gives its predictions",
+              name_);
 }
 
 std::string Generator::misfit(const Prompt& prompt, std::optional<std::int64_t> tokens) const {
@@ -47,7 +47,7 @@ std::optional<std::int64_t> Generator::room(const std::vector<Prompt>& prompts) 
   const auto most = room;
   for (const auto& prompt : prompts) {
     if (const auto why = misfit(prompt, {}); !why.empty())
-      throw Error(Exit::recipe, fmt::format("prompt {} {}", prompt.number + 1, why));
+      throw Error(Exit::recipe, "prompt {} {}", prompt.number + 1, why);
     if (most) room = std::min(*room, *most - std::ssize(prompt.tokens));
   }
   return room;
@@ -59,8 +59,7 @@ void Generator::require_room(const std::vector<Prompt>& prompts, std::int64_t to
   const auto longest = std::max_element(
       prompts.begin(), prompts.end(),
       [](const Prompt& a, const Prompt& b) { return a.tokens.size() < b.tokens.size(); });
-  throw Error(Exit::recipe,
-              fmt::format("prompt {} {}", longest->number + 1, misfit(*longest, tokens)));
+  throw Error(Exit::recipe, "prompt {} {}", longest->number + 1, misfit(*longest, tokens));
 }
 
 void Generator::begin(const std::vector<Prompt>& prompts, GenerationOptions options) {

@@ -1,7 +1,5 @@
 #include "generation/sampling.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -144,8 +142,8 @@ void require_scores(const std::vector<double>& scores) {
   for (std::size_t token = 0; token < scores.size(); ++token)
     if (!(scores[token] < std::numeric_limits<double>::infinity()))
       throw Error(Exit::non_finite,
-                  fmt::format("the score of token {} is {}: the model's weights are of no use",
-                              token, scores[token]));
+                  "the score of token {} is {}: the model's weights are of no use", token,
+                  scores[token]);
 }
 
 /// The first of the largest. At least one score.
@@ -208,9 +206,8 @@ std::int64_t next_token(std::vector<double> scores, std::span<const std::int64_t
     if (scores[static_cast<std::size_t>(token)] != kNever) return token;
   }
   throw Error(Exit::recipe, Option{"no_repeat_ngram"},
-              fmt::format("{}: no token can follow without a repetition; a larger number allows "
-                          "more",
-                          options.no_repeat_ngram));
+              "{}: no token can follow without a repetition; a larger number allows more",
+              options.no_repeat_ngram);
 }
 
 }  // namespace ddptrain

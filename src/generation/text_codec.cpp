@@ -70,9 +70,9 @@ std::vector<std::int64_t> TextCodec::beginning() const {
 std::int64_t TextCodec::known(std::string_view token) const {
   const auto number = vocabulary_.number(token);
   if (number >= 0) return number;
-  throw Error(Exit::recipe, "'" + shown(token, 40) +
-                                "' is no token of the model's vocabulary, which has none for "
-                                "unknown ones");
+  throw Error(Exit::recipe,
+              "'{}' is no token of the model's vocabulary, which has none for unknown ones",
+              shown(token, 40));
 }
 
 std::int64_t TextCodec::number(std::string_view token) const {

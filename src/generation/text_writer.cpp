@@ -21,7 +21,7 @@ TextWriter::TextWriter(Generator& generator, const TextCodec& codec, WritingOpti
 
 Prompt TextWriter::prompt_of(const std::string& text, std::int64_t number) const {
   const auto fail = [&](const std::string& why) {
-    throw Error(Exit::recipe, fmt::format("prompt {}: {}", number + 1, why));
+    throw Error(Exit::recipe, "prompt {}: {}", number + 1, why);
   };
   if (trim(text).empty()) fail("it is empty; give a text for the model to continue");
   if (const auto bad = find_invalid_utf8(text))

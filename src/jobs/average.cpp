@@ -1,6 +1,4 @@
 // `average RUN|CHECKPOINT|FILE... --output FILE`: the mean of several weights as one file.
-#include <fmt/format.h>
-
 #include <filesystem>
 
 #include "base/error.h"
@@ -29,8 +27,7 @@ std::vector<std::string> sources_of(const std::vector<std::string>& words) {
       continue;
     }
     const auto found = list_checkpoints(word + "/checkpoints");
-    if (found.empty())
-      throw Error(Exit::data, fmt::format("no complete checkpoint in '{}/checkpoints'", word));
+    if (found.empty()) throw Error(Exit::data, "no complete checkpoint in '{}/checkpoints'", word);
     sources.insert(sources.end(), found.begin(), found.end());
   }
   return sources;
@@ -45,9 +42,9 @@ SavedWeights weights_of(const std::string& source, Calls calls) {
 [[noreturn]] void refuse_names(const std::string& source, const std::string& first,
                                const std::string& what) {
   throw Error(Exit::data,
-              fmt::format("'{}' cannot be averaged with '{}': its {} are others, or stand in "
-                          "another order, so that equal rows do not mean the same",
-                          source, first, what));
+              "'{}' cannot be averaged with '{}': its {} are others, or stand in another order, so "
+              "that equal rows do not mean the same",
+              source, first, what);
 }
 
 /// Rows that are added up must stand for the same: classes, words, categories.
@@ -81,9 +78,10 @@ int average(const Arguments& arguments) {
     throw Error(Exit::recipe, "average needs --output FILE.safetensors");
   const auto sources = sources_of(arguments.words);
   if (sources.size() < 2)
-    throw Error(Exit::recipe, fmt::format("'{}' alone has no average; name several, or a run that "
-                                          "kept several (checkpoint.keep_last=5)",
-                                          sources.front()));
+    throw Error(Exit::recipe,
+                "'{}' alone has no average; name several, or a run that kept several "
+                "(checkpoint.keep_last=5)",
+                sources.front());
   std::vector<std::vector<NamedTensor>> models;
   std::vector<SavedNames> names;
   for (const auto& source : sources) {
@@ -95,9 +93,9 @@ int average(const Arguments& arguments) {
   auto header = common == SavedNames() ? std::map<std::string, std::string>() : header_of(common);
   header["format"] = "pt";
   write_safetensors(file, {average_weights(models, sources), header});
-  for (const auto& source : sources) log::info("averaged " + source);
-  log::info(fmt::format("wrote the mean of {} to {}",
-                        plural(static_cast<std::int64_t>(sources.size()), "model"), file));
+  for (const auto& source : sources) log::info("averaged {}", source);
+  log::info("wrote the mean of {} to {}",
+            plural(static_cast<std::int64_t>(sources.size()), "model"), file);
   return 0;
 }
 

@@ -41,7 +41,7 @@ struct MachineSections {
 
 /// An empty answer keeps `usual`.
 std::string asked(const std::string& question, const std::string& usual) {
-  log::info(fmt::format("{} [{}]", question, usual));
+  log::info("{} [{}]", question, usual);
   std::string answer;
   std::getline(std::cin, answer);
   return answer.empty() ? usual : answer;
@@ -95,8 +95,8 @@ bool is_on_a_terminal() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_
 int config(const Arguments& arguments) {
   const auto file = arguments.words.empty() ? kUsualFile : arguments.words[0];
   if (file != "-" && fs::exists(file) && !arguments.has("--force"))
-    throw Error(Exit::recipe,
-                "'" + file + "' is there already; --force replaces it, or name another file");
+    throw Error(Exit::recipe, "'{}' is there already; --force replaces it, or name another file",
+                file);
   auto use = use_of_this_machine();
   if (is_on_a_terminal() && !arguments.has("--yes")) use = asked_use(std::move(use));
   const auto text = text_of(use, file == "-" ? kUsualFile : file);

@@ -90,19 +90,18 @@ std::string split_text(const EvalJob& job, const Training& t) {
 /// What was scored, so that no score is taken for that of other samples.
 void log_scored(const EvalJob& job, const Training& t, const ScoredWeights& weights,
                 std::int64_t skipped) {
-  log::info(to_text(weights) + ": scored " +
-            plural(t.data->size(Split::valid) - skipped, "sample") + " of " + split_text(job, t));
+  log::info("{}: scored {} of {}", to_text(weights),
+            plural(t.data->size(Split::valid) - skipped, "sample"), split_text(job, t));
   if (const auto without = without_target(*t.data, Split::valid); without > 0)
-    log::info(fmt::format("{} of them {} in no score", without,
-                          without == 1 ? "has no target and counts" : "have no target and count"));
+    log::info("{} of them {} in no score", without,
+              without == 1 ? "has no target and counts" : "have no target and count");
   for (const auto& unknown : unknown_values(*t.data, Split::valid)) log::info(to_text(unknown));
   auto absent = absent_classes(*t.data, Split::valid);
   if (absent.empty()) return;
   const auto count = absent.size();
   if (count > 8) absent.resize(8), absent.emplace_back("...");
-  log::info(fmt::format("{} of {} classes {} no samples here: {}", count,
-                        t.data->facts().class_count(), count == 1 ? "has" : "have",
-                        join(absent, ", ")));
+  log::info("{} of {} classes {} no samples here: {}", count, t.data->facts().class_count(),
+            count == 1 ? "has" : "have", join(absent, ", "));
 }
 
 /// "valid/accuracy" under the name of the split that was scored.
@@ -205,8 +204,8 @@ Scored choose_split(const std::string& split, SavedRun& run) {
     run.tree.set("data", section.data.node());
   }
   if (!found)
-    throw Error(Exit::recipe, fmt::format("--split: '{}' is not {}{}", split, one_of(known),
-                                          did_you_mean(nearest_names(split, known))));
+    throw Error(Exit::recipe, "--split: '{}' is not {}{}", split, one_of(known),
+                did_you_mean(nearest_names(split, known)));
   drop_splits(run.recipe);
   return scored;
 }

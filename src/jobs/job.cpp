@@ -1,6 +1,5 @@
 #include "jobs/job.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -53,15 +52,15 @@ Traces traces_of(const Arguments& arguments) {
     const auto text = arguments.value(kProfile.name);
     const auto steps = parse_integer(text);
     if (!steps || *steps < 1 || *steps > kMostProfiled)
-      throw Error(Exit::recipe, fmt::format("--profile: '{}' is not a number of steps from 1 to {}",
-                                            text, kMostProfiled));
+      throw Error(Exit::recipe, "--profile: '{}' is not a number of steps from 1 to {}", text,
+                  kMostProfiled);
     traces.profiled_steps = *steps;
     ::setenv("KINETO_LOG_LEVEL", "99", 0);  // else it complains of GPUs that are not there
   }
   if (!arguments.has(kTrace.name)) return traces;
   if (arguments.value(kTrace.name) != "memory")
-    throw Error(Exit::recipe, "--trace: '" + arguments.value(kTrace.name) +
-                                  "' is not 'memory'; '--profile STEPS' records operators");
+    throw Error(Exit::recipe, "--trace: '{}' is not 'memory'; '--profile STEPS' records operators",
+                arguments.value(kTrace.name));
   traces.memory = true;
   return traces;
 }
@@ -100,7 +99,7 @@ void settle_valid(Choice<Dataset>& data, int rank) {
   if (!catalog<Dataset>().find(data.type())->has("finds_valid") || !is_open(valid) || !root) return;
   const auto found = usual_validation_folder(root->text);
   if (!found) return;  // the dataset says what to write
-  if (rank == 0) log::info(fmt::format("validation split: '{}' in '{}'", *found, root->text));
+  if (rank == 0) log::info("validation split: '{}' in '{}'", *found, root->text);
   if (!valid || !valid->is_map()) node.set("valid", Node::map());
   node.find("valid")->set("folder", Node::quoted_text(*found));
   data.choose(std::move(node));
@@ -182,8 +181,8 @@ void say_end(const RunResult& ending, bool wanted, log::Level level) {
 /// Of a run that trained to its end, or was asked to stop.
 void say_outcome(const Job& job, const RunResult& ending, log::Level level) {
   if (ending.begun) return say_end(ending, job.results_to_stdout, level);
-  log::info(fmt::format("asked to stop ({}) before the first step: nothing was trained",
-                        signal_name(ending.signal)));
+  log::info("asked to stop ({}) before the first step: nothing was trained",
+            signal_name(ending.signal));
 }
 
 /// Where no rank came to say it: killed, hung, or without its device.
@@ -191,7 +190,7 @@ void say_how_to_resume(const std::string& folder, int code) {
   const bool cut =
       code > 128 || code == static_cast<int>(Exit::device) || code == static_cast<int>(Exit::hang);
   if (cut && !folder.empty() && std::filesystem::exists(folder) && run_end(folder).result.empty())
-    log::info(fmt::format("'{} resume {}' continues this run", called_as(), typed_path(folder)));
+    log::info("'{} resume {}' continues this run", called_as(), typed_path(folder));
 }
 
 // Logs of ranks may tell why a start failed, except where it was refused or a person ended it.

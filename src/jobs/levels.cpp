@@ -95,7 +95,7 @@ class LevelChecker {
     settle_weights(model, Fetching::never);
     const auto weights = decode<ModelSection>(model.node()).weights;
     if (weights && !fs::exists(weights->file))
-      throw Error(Exit::data, Option{"model.weights"}, "there is no '" + weights->file + "'");
+      throw Error(Exit::data, Option{"model.weights"}, "there is no '{}'", weights->file);
   }
 
   void warn_of_one_class(const std::string& name) {

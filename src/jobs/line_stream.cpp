@@ -1,6 +1,5 @@
 #include "jobs/line_stream.h"
 
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -81,8 +80,8 @@ void LineStream::receive() {
   searched_ -= begin_;
   begin_ = 0;
   if (bytes_.size() > kLongestText)
-    throw Error(Exit::data, fmt::format("line {} of stdin is longer than {}", taken_ + 1,
-                                        format_bytes(static_cast<std::int64_t>(kLongestText))));
+    throw Error(Exit::data, "line {} of stdin is longer than {}", taken_ + 1,
+                format_bytes(static_cast<std::int64_t>(kLongestText)));
   const auto before = bytes_.size();
   bytes_.resize(before + kPiece);
   const auto got = ::read(file_, bytes_.data() + before, kPiece);
@@ -90,7 +89,7 @@ void LineStream::receive() {
   bytes_.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   if (got == 0) ended_ = true;
   if (got < 0 && error != EINTR && error != EAGAIN)
-    throw Error(Exit::data, "cannot read stdin: " + std::generic_category().message(error));
+    throw Error(Exit::data, "cannot read stdin: {}", std::generic_category().message(error));
 }
 
 }  // namespace ddptrain

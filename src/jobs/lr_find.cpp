@@ -28,8 +28,7 @@ namespace {
 double number(const Arguments& arguments, std::string_view flag, double otherwise) {
   if (!arguments.has(flag)) return otherwise;
   const auto value = parse_number(arguments.value(flag));
-  if (!value)
-    throw Error(Exit::recipe, fmt::format("{}: '{}' is not a number", flag, arguments.value(flag)));
+  if (!value) throw Error(Exit::recipe, "{}: '{}' is not a number", flag, arguments.value(flag));
   return *value;
 }
 
@@ -39,8 +38,7 @@ LrFindOptions options_of(const Arguments& arguments) {
   options.end = number(arguments, "--end", options.end);
   const auto steps = number(arguments, "--steps", static_cast<double>(options.steps));
   if (steps != std::floor(steps) || steps > 1e9)
-    throw Error(Exit::recipe,
-                fmt::format("--steps: '{}' is not a number of steps", arguments.value("--steps")));
+    throw Error(Exit::recipe, "--steps: '{}' is not a number of steps", arguments.value("--steps"));
   options.steps = static_cast<std::int64_t>(steps);
   options.stop = !arguments.has("--no-stop");
   return options;

@@ -1,7 +1,5 @@
 #include "jobs/model_config.h"
 
-#include <fmt/format.h>
-
 #include <filesystem>
 
 #include "base/error.h"
@@ -19,7 +17,7 @@ namespace fs = std::filesystem;
 
 Json read_config(const std::string& file) {
   auto json = json_or_null(read_text(file));
-  if (!json.is_object()) throw Error(Exit::data, fmt::format("'{}' is no JSON object", file));
+  if (!json.is_object()) throw Error(Exit::data, "'{}' is no JSON object", file);
   return json;
 }
 
@@ -28,9 +26,9 @@ void require_type(const Json& config, const std::string& type, const std::string
   const auto there = found != config.end() && found->is_string() ? found->get<std::string>() : "";
   if (there == type) return;
   throw Error(Exit::data, Option{"model.weights"},
-              fmt::format("'{}' has the model_type '{}', and the recipe has '{}'; write the folder "
-                          "of another model, or its type",
-                          file, there, type));
+              "'{}' has the model_type '{}', and the recipe has '{}'; write the folder of another "
+              "model, or its type",
+              file, there, type);
 }
 
 /// What a config.json calls an option.
@@ -56,10 +54,9 @@ void settle_option(Node& node, const Shape& option, const Json& value, const std
     return;
   }
   if (agree(here, text_of(value))) return;
-  throw Error(Exit::recipe, Option{"model." + option.key},
-              fmt::format("'{}' is not what '{}' says: '{}'{}", here, file, text_of(value),
-                          option.automatic ? "; write 'auto'" : ""),
-              written ? written->place : Place{});
+  throw Error(Exit::recipe, Option{"model." + option.key}, "'{}' is not what '{}' says: '{}'{}",
+              here, file, text_of(value), option.automatic ? "; write 'auto'" : "")
+      .at(written ? written->place : Place{});
 }
 
 void require_valid(const Node& node, const Shape& shape, const std::string& file) {
@@ -72,8 +69,8 @@ void require_valid(const Node& node, const Shape& shape, const std::string& file
     map.set(option.key, *value);
     const auto problems = check(map, alone, {});
     if (!problems.empty())
-      throw Error(Exit::data, Option{"model.weights"},
-                  "'" + file + "', " + key_there(option.key) + ": " + problems.front().message);
+      throw Error(Exit::data, Option{"model.weights"}, "'{}', {}: {}", file, key_there(option.key),
+                  problems.front().message);
   }
 }
 
@@ -96,7 +93,7 @@ void settle_model_config(Choice<Model>& model, const std::string& folder) {
   }
   require_valid(node, entry.shape(), file);
   model.choose(std::move(node));
-  log::info("model: options of " + file);
+  log::info("model: options of {}", file);
 }
 
 }  // namespace ddptrain

@@ -16,8 +16,7 @@ int number_of(const Arguments& arguments, const Flag& flag, int least) {
   const auto text = arguments.value(flag.name);
   const auto number = parse_integer(text);
   if (!number || *number < least || *number > kMostNodes)
-    throw Error(Exit::recipe,
-                fmt::format("{}: '{}' is not a whole number from {}", flag.name, text, least));
+    throw Error(Exit::recipe, "{}: '{}' is not a whole number from {}", flag.name, text, least);
   return static_cast<int>(*number);
 }
 
@@ -25,8 +24,8 @@ HostPort address_of(const Arguments& arguments) {
   const auto text = arguments.value(kAddress.name);
   const auto address = parse_host_port(text);
   if (!address)
-    throw Error(Exit::recipe, "--address: '" + text +
-                                  "' is not HOST or HOST:PORT; write for example 'node0:29500'");
+    throw Error(Exit::recipe,
+                "--address: '{}' is not HOST or HOST:PORT; write for example 'node0:29500'", text);
   return *address;
 }
 

@@ -22,7 +22,7 @@ int plugin_shapes(const Arguments& arguments) {
   open_plugin_file({path.string(), {}});
   path.replace_extension(".json");
   write_atomically(path.string(), plugin_components_text(catalogs, first, plugin_versions()));
-  log::info("wrote " + path.string());
+  log::info("wrote {}", path.string());
   return 0;
 }
 

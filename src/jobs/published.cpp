@@ -37,12 +37,12 @@ void check_digest(const WeightsSpec& spec, const PublishedWeights* named, const 
   if (is_digest(digest, known)) return;
   const auto found = fmt::format("sha256 of '{}' is {}", path, digest);
   if (spec.sha256)
-    throw Error(Exit::data, Option{"model.weights.sha256"},
-                found + ", and the recipe says " + known);
+    throw Error(Exit::data, Option{"model.weights.sha256"}, "{}, and the recipe says {}", found,
+                known);
   throw Error(Exit::data, Option{"model.weights"},
-              fmt::format("{}, and that of {} begins with {}; remove the file, and '{}' fetches "
-                          "it; or write the digest that you trust as model.weights.sha256",
-                          found, text_of(*named), known, get_command(*named)));
+              "{}, and that of {} begins with {}; remove the file, and '{}' fetches it; or write "
+              "the digest that you trust as model.weights.sha256",
+              found, text_of(*named), known, get_command(*named));
 }
 
 /// The file of published weights, fetched where that is allowed.
@@ -51,12 +51,10 @@ std::string settled_file(const PublishedWeights& weights, const WeightsSpec& spe
   auto path = weights_path(weights);
   if (!fs::exists(path)) {
     if (!spec.fetch || fetching == Fetching::never)
-      throw Error(
-          Exit::data, Option{"model.weights"},
-          fmt::format("{} is '{}', which is not in '{}'; '{}' fetches it{}{}", text_of(weights),
-                      file_name(weights), weights_folder(), get_command(weights),
-                      size_text(weights),
-                      spec.fetch ? "" : ", and so does a run with 'fetch: true' next to the name"));
+      throw Error(Exit::data, Option{"model.weights"},
+                  "{} is '{}', which is not in '{}'; '{}' fetches it{}{}", text_of(weights),
+                  file_name(weights), weights_folder(), get_command(weights), size_text(weights),
+                  spec.fetch ? "" : ", and so does a run with 'fetch: true' next to the name");
     provide_weights(weights, spec.sha256.value_or(""));
   }
   return path;
@@ -72,21 +70,22 @@ bool provide_weights(const PublishedWeights& weights, const std::string& sha256,
                      const std::optional<std::string>& file) {
   if (sha256.empty() && weights.sha256.empty())
     throw Error(Exit::recipe,
-                fmt::format("no digest of {} is published; look at {} and give the one that you "
-                            "trust: '{} --sha256 DIGEST', or 'sha256' under model.weights",
-                            text_of(weights), weights.url, get_command(weights)));
+                "no digest of {} is published; look at {} and give the one that you trust: '{} "
+                "--sha256 DIGEST', or 'sha256' under model.weights",
+                text_of(weights), weights.url, get_command(weights));
   const auto path = weights_path(weights);
   if (!fs::exists(path) && !is_writable(weights_folder()))
-    throw Error(Exit::data, "weights cannot be written to '" + weights_folder() +
-                                "'; set DDPTRAIN_WEIGHTS to a folder that you may write to");
+    throw Error(
+        Exit::data,
+        "weights cannot be written to '{}'; set DDPTRAIN_WEIGHTS to a folder that you may write to",
+        weights_folder());
   try {
     return provide_file({weights.url, file, sha256.empty() ? std::string(weights.sha256) : sha256},
                         path);
   } catch (const Error& error) {
     const auto why = error.message();  // or a wrong digest, or a full disk
     if (file || !(why.starts_with("cannot fetch") || why.starts_with("cannot run"))) throw;
-    throw Error(Exit::data,
-                fmt::format("{}; fetch it where there is a network and put it to '{}'", why, path));
+    throw Error(Exit::data, "{}; fetch it where there is a network and put it to '{}'", why, path);
   }
 }
 
@@ -99,7 +98,7 @@ void settle_weights(Choice<Model>& model, Fetching fetching) {
   const auto path = is_name ? settled_file(*named, *spec, fetching) : spec->file;
   if (fs::is_regular_file(path)) check_digest(*spec, is_name ? named : nullptr, path);
   if (!is_name) return settle_model_config(model, folder_of(path));
-  log::info(fmt::format("weights: {} is {}", text_of(*named), path));
+  log::info("weights: {} is {}", text_of(*named), path);
   auto& written = *node.find("weights");
   if (written.is_map()) {
     written.set("file", Node::quoted_text(path, written.place));

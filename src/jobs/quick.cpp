@@ -273,8 +273,8 @@ Node made_data(const Node& own, const Recipe& recipe, const std::string& folder)
   if (entry.has("users_and_items")) return table(as_table(own), folder, true);
   if (entry.has("gives_tables")) return table(own, folder, is_regression(recipe));
   if (entry.has("gives_texts")) return texts(own, recipe, folder);
-  throw Error(Exit::recipe, Option{"data"}, fmt::format("no data can be made for '{}'", entry.name),
-              own.place);
+  throw Error(Exit::recipe, Option{"data"}, "no data can be made for '{}'", entry.name)
+      .at(own.place);
 }
 
 void shorten_stages(Node& train) {

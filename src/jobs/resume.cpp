@@ -1,7 +1,5 @@
 // `resume RUN_FOLDER [key=value...]`: continues an interrupted run, exactly; or a new run from one
 // of its earlier checkpoints.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 
@@ -39,8 +37,8 @@ bool is_complete(const SavedRun& run, const std::string& folder, int rank) {
   const auto why = completion(run.recipe, state);
   if (why.empty()) return false;
   if (rank != 0) return true;
-  log::info(fmt::format("this run is complete ({}); to train on: ddptrain resume {} '{}'", why,
-                        folder, extension(run.recipe, state)));
+  log::info("this run is complete ({}); to train on: ddptrain resume {} '{}'", why, folder,
+            extension(run.recipe, state));
   return true;
 }
 
@@ -75,8 +73,8 @@ std::string make_branch(const Job& job, const SavedRun& run) {
   const auto folder = make_run_folder(job.recipe.output.dir, job.start);
   copy_checkpoints(run, folder);
   copy_history(run, folder);
-  log::info(fmt::format("run folder {}: a new run from {} of {}, which keeps its later checkpoints",
-                        typed_path(folder), job.start.origin->checkpoint, run.folder));
+  log::info("run folder {}: a new run from {} of {}, which keeps its later checkpoints",
+            typed_path(folder), job.start.origin->checkpoint, run.folder);
   return folder;
 }
 
@@ -100,14 +98,14 @@ int start_branch(Job& job, const SavedRun& run, const Topology& outer, log::Leve
 void require_nothing_left(const SavedRun& run) {
   if (!run.checkpoint.empty())
     throw Error(Exit::recipe,
-                fmt::format("--from-scratch: this run can continue from '{}'; 'ddptrain run {}/{}' "
-                            "starts another one from the first step",
-                            run.checkpoint, run.folder, kRecipeYaml));
+                "--from-scratch: this run can continue from '{}'; 'ddptrain run {}/{}' starts "
+                "another one from the first step",
+                run.checkpoint, run.folder, kRecipeYaml);
 }
 
 void log_where(const Job& job, bool from_scratch) {
   if (job.checkpoint)
-    log::info("resuming from " + *job.checkpoint);
+    log::info("resuming from {}", *job.checkpoint);
   else if (from_scratch)
     log::info("training from the first step (--from-scratch)");
   else if (!job.without_local.empty())

@@ -63,7 +63,7 @@ int begin_member(Job& job, const std::string& head, Repetition& repetition, log:
   job.folder = make_run_folder(job.recipe.output.dir, job.start);
   const auto lock = lock_run(job.folder);
   repetition.add(job.folder);
-  log::info(head + "run folder " + typed_path(job.folder));
+  log::info("{}run folder {}", head, typed_path(job.folder));
   return start(job, level);
 }
 
@@ -72,12 +72,12 @@ int take_up(Job& job, const std::string& head, const std::string& folder, log::L
   const auto lock = lock_run(folder);
   const auto ended = run_end(folder);
   if (ended.exit_code && is_result(*ended.exit_code)) {
-    log::info(head + "done in " + folder);
+    log::info("{}done in {}", head, folder);
     return *ended.exit_code;
   }
   job.folder = folder;
   job.checkpoint = checkpoint_to_resume(newest_of(folder));
-  log::info(head + "resuming in " + folder);
+  log::info("{}resuming in {}", head, folder);
   return start(job, level);
 }
 
@@ -97,7 +97,7 @@ void report_results(const Repetition& repetition, const RunSeries& series) {
   print_lines(best_members_table(series.kind, members, width));
   print_lines(broken_at_blanks(title_of_last(members), width) + "\n");
   print_lines(members_table(series.kind, members, width));
-  log::info("the table is in " + repetition.write_table(series.kind, members));
+  log::info("the table is in {}", repetition.write_table(series.kind, members));
 }
 
 /// Each member's run has a folder of its own. At the end prints and writes metrics per member with
@@ -121,7 +121,7 @@ int run_series(const Arguments& arguments, const RunSeries& series) {
                          : begin_member(*job, called + ": ", repetition, arguments.level);
     worst = worse(worst, code);
     if (is_result(code)) continue;
-    log::info("run the same command again to continue with " + called);
+    log::info("run the same command again to continue with {}", called);
     return code;
   }
   report_results(repetition, series);
@@ -133,8 +133,8 @@ int run_series(const Arguments& arguments, const RunSeries& series) {
 void require_one_run(const Arguments& arguments) {
   for (const auto& flag : {kPrintLaunch, kNodes, kNodeRank, kAddress, kAutoResume})
     if (arguments.has(flag.name))
-      throw Error(Exit::recipe, std::string(flag.name) +
-                                    " is for one run, and --repeat and --folds start several");
+      throw Error(Exit::recipe, "{} is for one run, and --repeat and --folds start several",
+                  flag.name);
 }
 
 int run_several(const Arguments& arguments) {
@@ -142,10 +142,9 @@ int run_several(const Arguments& arguments) {
   const auto series = series_of(arguments);
   const bool folds = arguments.has(kFolds.name);
   if (topology_from_environment().joined())
-    throw Error(Exit::recipe, std::string(folds ? "--folds" : "--repeat") +
-                                  " starts its ranks itself; under another launcher give each run "
-                                  "its '" +
-                                  (folds ? "data.valid.fold='" : "seed='"));
+    throw Error(Exit::recipe,
+                "{} starts its ranks itself; under another launcher give each run its '{}",
+                folds ? "--folds" : "--repeat", folds ? "data.valid.fold='" : "seed='");
   return run_series(arguments, series);
 }
 
@@ -153,8 +152,8 @@ void say_unfinished(const Job& job) {
   const auto found = unfinished_run(job.recipe.output.dir, job.recipe.name, job.recipe_text);
   if (!found) return;
   const auto folder = typed_path(*found);
-  log::info("an unfinished run of this recipe is in " + folder + "; '" + called_as() + " resume " +
-            folder + "' continues it");
+  log::info("an unfinished run of this recipe is in {}; '{} resume {}' continues it", folder,
+            called_as(), folder);
 }
 
 /// --auto-resume: the newest unfinished run of this recipe, if there is one.
@@ -167,10 +166,10 @@ void resume_in(const std::string& folder, Job& job) {
   auto from = checkpoint_or_local(newest_of(folder), job.recipe);
   job.checkpoint = std::move(from.checkpoint);
   job.without_local = std::move(from.without_local);
-  log::info("resuming the unfinished run in " + typed_path(folder) +
-            (job.checkpoint              ? " from " + fs::path(*job.checkpoint).filename().string()
-             : job.without_local.empty() ? " from its first step"
-                                         : " from a checkpoint of the nodes (checkpoint.local)"));
+  log::info("resuming the unfinished run in {}{}", typed_path(folder),
+            job.checkpoint              ? " from " + fs::path(*job.checkpoint).filename().string()
+            : job.without_local.empty() ? " from its first step"
+                                        : " from a checkpoint of the nodes (checkpoint.local)");
 }
 
 /// A job, and the folder of the run that it continues; none: it starts one.
@@ -198,7 +197,7 @@ int run_here(Started& started, const Arguments& arguments) {
   const HeldSignals held;
   if (started.folder) resume_in(*started.folder, job);
   job.folder = started.folder ? *started.folder : make_run_folder(job.recipe.output.dir, job.start);
-  if (!started.folder) log::info("run folder " + typed_path(job.folder));
+  if (!started.folder) log::info("run folder {}", typed_path(job.folder));
   const auto lock = lock_run(job.folder);
   return start_job(job, {}, arguments.level);
 }

@@ -40,8 +40,8 @@ Choice<Tokenizer> tokenizer_of(const Recipe& recipe, const FittedTokens& fitted,
   const auto problems = check(section, shape_of<TokenizerSection>(), all_catalogs());
   if (has_errors(problems))
     throw Error(Exit::recipe, Option{"data." + problems.front().path},
-                problems.front().message +
-                    "; '--tokenizer FILE' names the file of the tokenizer that the run had");
+                "{}; '--tokenizer FILE' names the file of the tokenizer that the run had",
+                problems.front().message);
   Choice<Tokenizer> tokenizer;
   tokenizer.choose(node);
   return tokenizer;
@@ -50,9 +50,10 @@ Choice<Tokenizer> tokenizer_of(const Recipe& recipe, const FittedTokens& fitted,
 std::unique_ptr<TextCodec> codec_of(const Recipe& recipe, const std::string& fitted,
                                     const std::string& file) {
   if (!is_text_state(fitted))
-    throw Error(Exit::recipe, "model '" + recipe.model.type() +
-                                  "' writes no text, since its run reads none; 'ddptrain predict' "
-                                  "gives its predictions");
+    throw Error(Exit::recipe,
+                "model '{}' writes no text, since its run reads none; 'ddptrain predict' gives its "
+                "predictions",
+                recipe.model.type());
   auto tokens = fitted_tokens_of(fitted);
   const auto tokenizer = tokenizer_of(recipe, tokens, file);
   return std::make_unique<TextCodec>(tokenizer, std::move(tokens));

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 std::string choose_checkpoint(const std::string& root, const std::string& which) {
   const auto path = fs::path(root) / which;
-  if (!fs::exists(path)) throw Error(Exit::data, fmt::format("no checkpoint '{}'", path.string()));
+  if (!fs::exists(path)) throw Error(Exit::data, "no checkpoint '{}'", path.string());
   return which == "best" ? fs::canonical(path).string() : path.string();
 }
 
@@ -149,9 +149,9 @@ ScoredWeights weights_of(const SavedRun& run) {
 void require_checkpoint(const SavedRun& run) {
   if (!run.checkpoint.empty()) return;
   for (const auto& damage : run.damages) log::error(damage);
-  throw Error(Exit::data, "no complete checkpoint in '" + run.folder + "/checkpoints'" +
-                              (run.damages.empty() ? "; the run was interrupted before its first"
-                                                   : ": all are damaged"));
+  throw Error(
+      Exit::data, "no complete checkpoint in '{}/checkpoints'{}", run.folder,
+      run.damages.empty() ? "; the run was interrupted before its first" : ": all are damaged");
 }
 
 }  // namespace ddptrain

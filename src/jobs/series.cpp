@@ -1,7 +1,5 @@
 #include "jobs/series.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/error.h"
@@ -21,8 +19,8 @@ std::int64_t count_of(const Arguments& arguments, const Flag& flag, const std::s
   const auto text = arguments.value(flag.name);
   const auto count = parse_integer(text);
   if (!count || *count < 2 || *count > kMostRuns)
-    throw Error(Exit::recipe, fmt::format("{}: '{}' is not a number of {} from 2 to {}", flag.name,
-                                          text, noun, kMostRuns));
+    throw Error(Exit::recipe, "{}: '{}' is not a number of {} from 2 to {}", flag.name, text, noun,
+                kMostRuns);
   return *count;
 }
 
@@ -55,9 +53,10 @@ void require_folds(const Node& data) {
   if (!entry) return;  // loading says what is wrong
   const auto* valid = child(entry->shape(), "valid");
   if (!valid || !child(*valid, "fold"))
-    throw Error(Exit::recipe, "--folds: data '" + type->text +
-                                  "' has no 'valid.fold'; its held-out samples are a part of "
-                                  "their own");
+    throw Error(
+        Exit::recipe,
+        "--folds: data '{}' has no 'valid.fold'; its held-out samples are a part of their own",
+        type->text);
 }
 
 Node* descend(Node* from, std::string_view key) {

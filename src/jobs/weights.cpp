@@ -25,7 +25,7 @@ std::string given_digest(const Arguments& arguments) {
   const auto digest = lower(arguments.value("--sha256"));
   const bool hexadecimal = digest.find_first_not_of("0123456789abcdef") == std::string::npos;
   if (arguments.has("--sha256") && (digest.size() != 64 || !hexadecimal))
-    throw Error(Exit::recipe, "--sha256: '" + digest + "' has not 64 digits of 0-9 and a-f");
+    throw Error(Exit::recipe, "--sha256: '{}' has not 64 digits of 0-9 and a-f", digest);
   return digest;
 }
 
@@ -50,8 +50,8 @@ int get_weights(const Arguments& arguments) {
   const bool missing = provide_weights(weights, digest, file);
   log::info(text_of(weights) + (missing ? " is in " : " is already in ") + weights_path(weights));
   if (missing && digest.empty() && weights.sha256.size() < 64)
-    log::info(fmt::format("only the first {} digits of its sha256 are published, and compared",
-                          weights.sha256.size()));
+    log::info("only the first {} digits of its sha256 are published, and compared",
+              weights.sha256.size());
   return 0;
 }
 

@@ -157,8 +157,8 @@ void bind_to(const std::vector<int>& cores) {
   for (const int core : cores) CPU_SET(core, &set);
   if (::sched_setaffinity(0, sizeof set, &set) != 0)
     throw Error(Exit::device, Option{"parallel.affinity"},
-                fmt::format("the system does not let this process run on cores {}: {}",
-                            to_text(cores), std::strerror(errno)));
+                "the system does not let this process run on cores {}: {}", to_text(cores),
+                std::strerror(errno));
 }
 
 }  // namespace ddptrain

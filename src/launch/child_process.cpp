@@ -52,8 +52,7 @@ ChildProcess::ChildProcess(const ForkedWork& forked) : leads_group_(forked.tie =
   std::fflush(nullptr);
   pid_ = ::fork();
   if (pid_ < 0)
-    throw Error(Exit::device,
-                fmt::format("cannot start {}: {} (fork)", forked.name, std::strerror(errno)));
+    throw Error(Exit::device, "cannot start {}: {} (fork)", forked.name, std::strerror(errno));
   if (pid_ == 0) be_the_child(forked, parent);
   if (leads_group_) ::setpgid(pid_, pid_);  // both sides do: whichever runs first
 }

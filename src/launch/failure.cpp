@@ -151,8 +151,8 @@ void rethrow_from(const char* phase, std::exception_ptr error) {
 }
 
 OutOfMemory::OutOfMemory(std::string phase, std::string asked)
-    : Error(Exit::memory, "out of memory in " + phase +
-                              (asked.empty() ? "" : ", where " + asked + " more were asked for")),
+    : Error(Exit::memory, "out of memory in {}{}", phase,
+            asked.empty() ? "" : ", where " + asked + " more were asked for"),
       phase_(std::move(phase)),
       asked_(std::move(asked)) {}
 

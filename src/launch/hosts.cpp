@@ -20,7 +20,7 @@ constexpr std::size_t kMostDigits = 18;
 
 [[noreturn]] void refuse_nodes(const std::string& nodes, const std::string& why) {
   const auto shown = nodes.size() > 60 ? nodes.substr(0, 60) + "..." : nodes;
-  throw Error(Exit::recipe, fmt::format("Slurm's node list '{}' cannot be read: {}", shown, why));
+  throw Error(Exit::recipe, "Slurm's node list '{}' cannot be read: {}", shown, why);
 }
 
 std::string padded(std::int64_t number, std::size_t width) {

@@ -231,7 +231,7 @@ class Launcher {
     if (!cause.failure && cause.rank > 0) show_last_lines(log_of(cause.rank));
     for (const auto& ending : endings_)
       if (ending.rank != cause.rank && ending.failure)
-        log::info("  as a consequence, " + describe(ending).substr(0, 160));
+        log::info("  as a consequence, {}", describe(ending).substr(0, 160));
   }
 
   // What the C library or torch printed before a rank fell.
@@ -240,8 +240,8 @@ class Launcher {
     if (!fs::is_regular_file(file, none) || fs::file_size(file, none) == 0) return;
     auto lines = split(trim(read_text(file)), '\n');
     const std::size_t shown = std::min<std::size_t>(lines.size(), 8);
-    log::info(fmt::format("the last lines of '{}':", file));
-    for (std::size_t i = lines.size() - shown; i < lines.size(); ++i) log::info("  " + lines[i]);
+    log::info("the last lines of '{}':", file);
+    for (std::size_t i = lines.size() - shown; i < lines.size(); ++i) log::info("  {}", lines[i]);
   }
 
   const LaunchOptions& options_;

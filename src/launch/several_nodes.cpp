@@ -123,8 +123,8 @@ bool asks_for_single_node(const Environment& environment) {
   const Variables v(environment, "ddptrain");
   const auto value = v.text(kSingleNode);
   if (!value.empty() && value != "0" && value != "1")
-    throw Error(Exit::recipe, fmt::format("{} is '{}' in the environment, 1 or 0 was expected",
-                                          kSingleNode, value));
+    throw Error(Exit::recipe, "{} is '{}' in the environment, 1 or 0 was expected", kSingleNode,
+                value);
   return value == "1";
 }
 
@@ -133,11 +133,10 @@ void refuse_several_nodes(const Environment& environment) {
   for (const auto& sign : kNodesSigns) {
     const auto what = several(sign, v.text(sign.name));
     if (what.empty()) continue;
-    throw Error(
-        Exit::recipe,
-        fmt::format("{} {} in the environment ({}): this process is one of a job on several nodes, "
-                    "does not know its rank, and would train alone; {}; {}=1 uses this node alone",
-                    sign.name, what, sign.launcher, way_to_start(sign), kSingleNode));
+    throw Error(Exit::recipe,
+                "{} {} in the environment ({}): this process is one of a job on several nodes, "
+                "does not know its rank, and would train alone; {}; {}=1 uses this node alone",
+                sign.name, what, sign.launcher, way_to_start(sign), kSingleNode);
   }
 }
 

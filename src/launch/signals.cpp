@@ -143,8 +143,7 @@ std::string signal_name(int signal) {
 
 void send_signal(pid_t process, int signal) {
   if (::kill(process, signal) == 0 || errno == ESRCH) return;
-  throw Error(Exit::data, "process " + std::to_string(process) +
-                              " takes no signal from here: " + ::strerror(errno));
+  throw Error(Exit::data, "process {} takes no signal from here: {}", process, ::strerror(errno));
 }
 
 }  // namespace ddptrain

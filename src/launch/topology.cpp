@@ -22,8 +22,8 @@ namespace {
 // What only a wrong environment can violate.
 Topology checked(Topology topology, const Variables& variables) {
   const auto refuse = [&](const std::string& what) {
-    throw Error(Exit::recipe, fmt::format("the environment of {} contradicts itself: {}",
-                                          variables.launcher(), what));
+    throw Error(Exit::recipe, "the environment of {} contradicts itself: {}", variables.launcher(),
+                what);
   };
   const auto outside = [&](const char* what, int rank, const char* size, int world) {
     if (rank >= world) refuse(fmt::format("{} is {} and {} is {}", what, rank, size, world));
@@ -79,8 +79,8 @@ int ranks_per_node(const Variables& v, const char* name) {
 Topology checked_node(const Topology& node, const Variables& v) {
   if (node.rank >= node.world)
     throw Error(Exit::recipe,
-                fmt::format("the environment of {} contradicts itself: the node's rank is {} of {}",
-                            v.launcher(), node.rank, plural(node.world, "node")));
+                "the environment of {} contradicts itself: the node's rank is {} of {}",
+                v.launcher(), node.rank, plural(node.world, "node"));
   auto as_rank = node;  // of one rank per node
   as_rank.local_world = 1;
   checked(as_rank, v);
@@ -90,9 +90,10 @@ Topology checked_node(const Topology& node, const Variables& v) {
 // Kubeflow's TrainJob, and PyTorchJob, start one process per pod and give it torchrun's options.
 Topology from_kubeflow(const Variables& v) {
   if (v.text("PET_NNODES").find(':') != std::string::npos)
-    throw Error(Exit::recipe, "PET_NNODES is '" + v.text("PET_NNODES") +
-                                  "' in the environment: a job whose size changes (elastic) is not "
-                                  "supported; give it one number of nodes");
+    throw Error(Exit::recipe,
+                "PET_NNODES is '{}' in the environment: a job whose size changes (elastic) is not "
+                "supported; give it one number of nodes",
+                v.text("PET_NNODES"));
   Topology node;
   node.is_node = true;
   node.world = v.number("PET_NNODES");

@@ -1,7 +1,5 @@
 #include "launch/variables.h"
 
-#include <fmt/format.h>
-
 #include "base/error.h"
 #include "base/text.h"
 
@@ -14,19 +12,19 @@ std::string Variables::text(const char* name) const {
 
 std::string Variables::required(const char* name) const {
   if (!has(name))
-    throw Error(Exit::recipe, fmt::format("the environment looks like {}, but {} is not set: start "
-                                          "through {}, or unset its variables",
-                                          launcher_, name, launcher_));
+    throw Error(Exit::recipe,
+                "the environment looks like {}, but {} is not set: start through {}, or unset its "
+                "variables",
+                launcher_, name, launcher_);
   return text(name);
 }
 
 int Variables::number(const char* name, int most) const {
   const auto value = parse_integer(required(name));
   if (!value || *value < 0 || *value > most)
-    throw Error(
-        Exit::recipe,
-        fmt::format("{} is '{}' in the environment, a whole number from 0 to {} was expected", name,
-                    text(name), most));
+    throw Error(Exit::recipe,
+                "{} is '{}' in the environment, a whole number from 0 to {} was expected", name,
+                text(name), most);
   return static_cast<int>(*value);
 }
 

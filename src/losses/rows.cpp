@@ -5,7 +5,6 @@
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
-#include <fmt/format.h>
 
 #include <array>
 #include <numeric>
@@ -87,10 +86,10 @@ std::vector<double> weights_of(const ClassWeightOptions& options, const LossCont
   std::vector<double> weights;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (counts[i] == 0)
-      throw Error(Exit::recipe, Option{"loss.class_weights"},
-                  fmt::format("'class_weights: balanced' cannot weigh class {}, of which there is "
-                              "no training sample",
-                              i));
+      throw Error(
+          Exit::recipe, Option{"loss.class_weights"},
+          "'class_weights: balanced' cannot weigh class {}, of which there is no training sample",
+          i);
     weights.push_back(all / static_cast<double>(std::ssize(counts) * counts[i]));
   }
   return weights;
@@ -105,8 +104,7 @@ ClassWeights::ClassWeights(const std::vector<double>& weights, std::int64_t clas
   if (weights.empty()) return;
   const auto count = static_cast<std::int64_t>(weights.size());
   if (classes > 0 && count != classes)
-    throw Error(Exit::recipe, Option{"loss.weight"},
-                fmt::format("{} weights for {} classes", count, classes));
+    throw Error(Exit::recipe, Option{"loss.weight"}, "{} weights for {} classes", count, classes);
   weights_ = at::tensor(weights, at::kDouble);
 }
 

@@ -1,6 +1,5 @@
 #include "models/layer_groups.h"
 
-#include <fmt/format.h>
 #include <fnmatch.h>
 
 #include <algorithm>
@@ -63,16 +62,16 @@ LayerGroups of_patterns(const std::vector<std::vector<std::string>>& patterns,
         taken = true;
       }
     if (!taken)
-      throw Error(Exit::recipe, Option{"model.layer_groups"},
-                  fmt::format("'{}' is in none of the groups", name));
+      throw Error(Exit::recipe, Option{"model.layer_groups"}, "'{}' is in none of the groups",
+                  name);
   }
   for (const auto& group : patterns)
     for (const auto& pattern : group)
       if (!used.contains(pattern))
-        throw Error(Exit::recipe, Option{"model.layer_groups"},
-                    fmt::format("'{}' matches no parameter that an earlier pattern has left; the "
-                                "first is called '{}'",
-                                pattern, names.front()));
+        throw Error(
+            Exit::recipe, Option{"model.layer_groups"},
+            "'{}' matches no parameter that an earlier pattern has left; the first is called '{}'",
+            pattern, names.front());
   return groups;
 }
 
@@ -99,8 +98,8 @@ Frozen frozen_before(Model& model, const LayerGroups& groups, std::int64_t freez
   const auto count = static_cast<std::int64_t>(groups.size());
   const auto first = freeze_to < 0 ? count + freeze_to : freeze_to;
   if (first < 0 || first >= count)
-    throw Error(Exit::recipe, Option{"freeze_to"},
-                fmt::format("{}, and the model has {}", freeze_to, plural(count, "layer group")));
+    throw Error(Exit::recipe, Option{"freeze_to"}, "{}, and the model has {}", freeze_to,
+                plural(count, "layer group"));
   const auto norms = train_norms ? norm_parameters(model) : std::set<std::string>{};
   Frozen frozen;
   for (std::int64_t g = 0; g < first; ++g)

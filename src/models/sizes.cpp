@@ -48,8 +48,8 @@ void require_size(const ModelContext& context, const std::string& network, std::
   if (context.data.sample.size() != 3) return;
   if (context.data.sample[1] >= least && context.data.sample[2] >= least) return;
   const auto size = std::to_string(least);
-  throw Error(Exit::recipe, Option{"model"},
-              network + " needs images of " + size + " x " + size + " and more");
+  throw Error(Exit::recipe, Option{"model"}, "{} needs images of {} x {} and more", network, size,
+              size);
 }
 
 std::int64_t whole_channels(double channels, std::int64_t divisor) {
@@ -62,7 +62,8 @@ std::int64_t whole_channels(double channels, std::int64_t divisor) {
 TextFacts text_facts_of(const ModelContext& context, const std::string& model) {
   const auto& data = context.data;
   if (!is_text(data))
-    throw Error(Exit::recipe, Option{"model"}, model + " wants texts (data: {type: text_folder})");
+    throw Error(Exit::recipe, Option{"model"}, "{} wants texts (data: {{type: text_folder}})",
+                model);
   return {data.cardinalities[0], data.padding};
 }
 

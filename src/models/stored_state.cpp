@@ -59,8 +59,8 @@ void join_aliases(std::vector<NamedTensor>& tensors, const std::vector<NamedTens
       continue;
     }
     if (own->tensor.sizes() != copy->tensor.sizes() || !at::equal(own->tensor, copy->tensor))
-      throw Error(Exit::data, "'" + alias + "' and '" + first +
-                                  "' differ in the file, and are one tensor in the model");
+      throw Error(Exit::data, "'{}' and '{}' differ in the file, and are one tensor in the model",
+                  alias, first);
     tensors.erase(copy);
   }
 }

@@ -22,8 +22,8 @@ std::set<std::string> matching(const std::vector<NamedTensor>& parameters,
       names.insert(name);
   if (names.empty() && pattern != "bias")
     throw Error(Exit::recipe, Option{"optimizer.no_decay"},
-                "'" + pattern + "' matches no parameter; the first is called '" +
-                    (parameters.empty() ? "" : parameters.front().name) + "'");
+                "'{}' matches no parameter; the first is called '{}'", pattern,
+                parameters.empty() ? "" : parameters.front().name);
   return names;
 }
 

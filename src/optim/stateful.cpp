@@ -333,8 +333,8 @@ void Stateful::load(const std::vector<NamedTensor>& state) {
   create_slots(first_moves);
   for (std::size_t i = 0; i < entries_.size(); ++i) load_entry(i, given);
   if (!given.empty())
-    throw Error(Exit::data, "optimizer state '" + given.begin()->first +
-                                "' belongs to no parameter, or to another optimizer");
+    throw Error(Exit::data, "optimizer state '{}' belongs to no parameter, or to another optimizer",
+                given.begin()->first);
   active_.assign(entries_.size(), 0);  // steps may differ now: group again
   updates_.clear();
   if (offloaded_) offloaded_->plan(updates_);
@@ -355,11 +355,10 @@ void Stateful::load_entry(std::size_t index, std::map<std::string, at::Tensor>& 
   if (found == 0) return entry.slots.clear();
   for (const auto& [name, target] : targets) {
     const auto source = given.find(name);
-    if (source == given.end()) throw Error(Exit::data, "optimizer state '" + name + "' is missing");
+    if (source == given.end()) throw Error(Exit::data, "optimizer state '{}' is missing", name);
     if (source->second.sizes() != target.sizes())
-      throw Error(Exit::data, "optimizer state '" + name + "' has shape " +
-                                  shape_text(source->second) + ", parameter '" + entry.name +
-                                  "' wants " + shape_text(target));
+      throw Error(Exit::data, "optimizer state '{}' has shape {}, parameter '{}' wants {}", name,
+                  shape_text(source->second), entry.name, shape_text(target));
     target.copy_(source->second);
     given.erase(source);
   }

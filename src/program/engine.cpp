@@ -36,7 +36,7 @@ class SleepingThreads {
 };
 
 [[noreturn]] void refuse(const std::string& what, const std::string& why) {
-  throw Error(Exit::device, fmt::format("{} needs {}, {}", what, EngineTable::file, why));
+  throw Error(Exit::device, "{} needs {}, {}", what, EngineTable::file, why);
 }
 
 /// What the script of the wheel (python/ddptrain/_program.py) found wrong with an environment's

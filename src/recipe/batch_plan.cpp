@@ -28,8 +28,8 @@ std::string around(std::int64_t value, std::int64_t unit) {
   const bool per_device = spec.per_device.has_value();
   const auto value = per_device ? *spec.per_device : global;
   throw Error(Exit::recipe, Option{per_device ? "batch.per_device" : "batch.global"},
-              fmt::format("{} cannot be split over {}{}; nearest: {}", value, many_devices(devices),
-                          with, around(value, per_device ? unit / devices : unit)));
+              "{} cannot be split over {}{}; nearest: {}", value, many_devices(devices), with,
+              around(value, per_device ? unit / devices : unit));
 }
 
 BatchSpec with_usual_global(BatchSpec spec) {
@@ -94,10 +94,9 @@ BatchPlan plan_batch(const BatchSpec& spec, std::int64_t devices) {
   plan.micro = *micro;
   plan.accumulate = plan.global / unit;
   if (accumulate && *accumulate != plan.accumulate)
-    throw Error(
-        Exit::recipe, Option{"batch.accumulate"},
-        fmt::format("{} does not fit; batch.global {} = micro {} x accumulate {} x {}", *accumulate,
-                    plan.global, *micro, plan.accumulate, many_devices(devices)));
+    throw Error(Exit::recipe, Option{"batch.accumulate"},
+                "{} does not fit; batch.global {} = micro {} x accumulate {} x {}", *accumulate,
+                plan.global, *micro, plan.accumulate, many_devices(devices));
   return plan;
 }
 
@@ -108,9 +107,9 @@ std::int64_t usual_eval_batch(std::int64_t global) {
 void require_full_batch(std::int64_t steps, std::int64_t samples, std::int64_t global) {
   if (steps > 0) return;
   throw Error(Exit::data, Option{"batch.global"},
-              fmt::format("an epoch has no full batch: {} training samples, and batch.global is "
-                          "{}; make the batch smaller, or write 'drop_last: false'",
-                          samples, global));
+              "an epoch has no full batch: {} training samples, and batch.global is {}; make the "
+              "batch smaller, or write 'drop_last: false'",
+              samples, global);
 }
 
 std::string to_text(const BatchPlan& plan) {

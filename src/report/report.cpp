@@ -124,7 +124,7 @@ void write_report(const std::string& folder) {
   try {
     write_atomically(folder + "/report.html", report_html({folder}));
   } catch (const std::exception& error) {
-    log::warning("no report.html was written: " + std::string(error.what()));
+    log::warning("no report.html was written: {}", error.what());
   }
 }
 

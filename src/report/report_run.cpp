@@ -90,8 +90,8 @@ ReportRun read_report_run(const std::string& folder) {
   if (!fs::is_directory(path)) throw no_run_folder(folder);
   refuse_newer_run(path);
   if (is_sweep(path))
-    throw Error(Exit::data,
-                "'" + folder + "' is a sweep's folder; a report is of one sweep or of runs");
+    throw Error(Exit::data, "'{}' is a sweep's folder; a report is of one sweep or of runs",
+                folder);
   if (!holds_run(path) && !fs::exists(path + "/" + kRecipeYaml)) throw no_run_folder(folder);
   ReportRun run;
   run.record = read_run(path);

@@ -211,7 +211,7 @@ Record record_of(const std::string& text, const std::string& file) {
     FromJson(json).read(json, record);
     return record;
   } catch (const Json::exception&) {
-    throw Error(Exit::data, file + " cannot be read");
+    throw Error(Exit::data, "{} cannot be read", file);
   }
 }
 

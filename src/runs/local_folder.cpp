@@ -23,7 +23,7 @@ std::optional<std::string> known_local_folder_name(const std::string& folder) {
   if (!fs::exists(file)) return {};
   const auto name = std::string(trim(read_text(file)));
   if (name.empty() || name.find('/') != std::string::npos || name[0] == '.')
-    throw Error(Exit::data, "'" + file + "' has no name of a folder: '" + shown(name, 200) + "'");
+    throw Error(Exit::data, "'{}' has no name of a folder: '{}'", file, shown(name, 200));
   return name;
 }
 

@@ -29,10 +29,10 @@ void refuse_newer_run(const std::string& folder) {
   if (!run) return;
   const auto theirs = run->ddptrain.value_or("");
   if (run->format <= RunJson().format && release_of(theirs) <= release_of(version())) return;
-  throw Error(Exit::data, "'" + folder + "' was written by ddptrain " +
-                              (theirs.empty() ? "of a newer version" : shown(theirs)) +
-                              " and cannot be read by this one, " + version() +
-                              "; install a version that is at least as new");
+  throw Error(Exit::data,
+              "'{}' was written by ddptrain {} and cannot be read by this one, {}; install a "
+              "version that is at least as new",
+              folder, theirs.empty() ? "of a newer version" : shown(theirs), version());
 }
 
 }  // namespace ddptrain

@@ -140,8 +140,8 @@ std::string take_next_number(const std::string& home) {
     const auto path = home + "/" + name;
     if (::mkdir(path.c_str(), 0777) == 0) return path;
     if (errno != EEXIST)
-      throw Error(Exit::data, fmt::format("cannot make the run folder '{}': {} (output.dir)", path,
-                                          std::strerror(errno)));
+      throw Error(Exit::data, "cannot make the run folder '{}': {} (output.dir)", path,
+                  std::strerror(errno));
   }
 }
 
@@ -263,14 +263,14 @@ void set_checkpoints_aside(const std::string& folder) {
   while (fs::exists(fmt::format("{}.damaged-{}", from, number))) ++number;
   const auto to = fmt::format("{}.damaged-{}", from, number);
   fs::rename(from, to, code);
-  if (code) throw Error(Exit::data, fmt::format("cannot move '{}': {}", from, code.message()));
+  if (code) throw Error(Exit::data, "cannot move '{}': {}", from, code.message());
   make_folders(from);
-  log::info("the damaged checkpoints are in " + to);
+  log::info("the damaged checkpoints are in {}", to);
 }
 
 RunRecord run_end(const std::string& folder) {
   auto run = read_run_record(folder);
-  if (!run.damage.empty()) throw Error(Exit::data, fmt::format("'{}': {}", folder, run.damage));
+  if (!run.damage.empty()) throw Error(Exit::data, "'{}': {}", folder, run.damage);
   return run;
 }
 
@@ -300,7 +300,7 @@ std::unique_ptr<FileLock> lock_run(const std::string& folder) {
     if (lock->held()) return lock;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  throw Error(Exit::data, fmt::format("another process is working in the run folder '{}'", folder));
+  throw Error(Exit::data, "another process is working in the run folder '{}'", folder);
 }
 
 }  // namespace ddptrain

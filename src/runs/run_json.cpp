@@ -98,7 +98,7 @@ std::optional<RunJson> run_json_of(const std::string& text) {
 RunJson read_run_json(const std::string& folder) {
   const auto file = folder + "/" + kRunJson;
   auto run = run_json_of(read_text(file));
-  if (!run) throw Error(Exit::data, "'" + file + "' is not the record of a run");
+  if (!run) throw Error(Exit::data, "'{}' is not the record of a run", file);
   return std::move(*run);
 }
 

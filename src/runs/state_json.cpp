@@ -12,10 +12,10 @@ SavedState saved_state_of(const std::string& text) {
   auto state = record_of<SavedState>(text, kStateJson);
   const auto ours = SavedState().format;
   if (state.format > ours)
-    throw Error(Exit::data, std::string(kStateJson) + " of a checkpoint has format " +
-                                std::to_string(state.format) +
-                                " and needs a newer ddptrain; this one reads up to format " +
-                                std::to_string(ours));
+    throw Error(Exit::data,
+                "{} of a checkpoint has format {} and needs a newer ddptrain; this one reads up to "
+                "format {}",
+                kStateJson, state.format, ours);
   return state;
 }
 

@@ -1,7 +1,5 @@
 #include "runs/sweep_results.h"
 
-#include <fmt/format.h>
-
 #include <filesystem>
 
 #include "base/error.h"
@@ -79,9 +77,10 @@ bool is_sweep(const std::string& folder) {
 SweepResults read_sweep_results(const std::string& folder) {
   const auto file = folder + kTrialsJson;
   if (!fs::exists(file))
-    throw Error(Exit::data, fmt::format("'{}' has no trials.json yet: its sweep has not ended; the "
-                                        "same 'ddptrain sweep' resumes it",
-                                        folder));
+    throw Error(Exit::data,
+                "'{}' has no trials.json yet: its sweep has not ended; the same 'ddptrain sweep' "
+                "resumes it",
+                folder);
   try {
     auto sweep = results_of(parse_json(read_text(file)));
     const fs::path path = fs::weakly_canonical(folder);
@@ -89,7 +88,7 @@ SweepResults read_sweep_results(const std::string& folder) {
     sweep.name = (path.parent_path().filename() / path.filename()).string();
     return sweep;
   } catch (const Json::exception&) {
-    throw Error(Exit::data, fmt::format("'{}' cannot be read as the results of a sweep", file));
+    throw Error(Exit::data, "'{}' cannot be read as the results of a sweep", file);
   }
 }
 

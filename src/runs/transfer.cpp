@@ -82,7 +82,7 @@ Transfer transfer_of(const std::string& text) {
     for (const auto& group : json.at("groups")) transfer.groups.push_back(group_of(group));
     return transfer;
   } catch (const Json::exception&) {
-    throw Error(Exit::data, std::string(kTransferJson) + " cannot be read");
+    throw Error(Exit::data, "{} cannot be read", kTransferJson);
   }
 }
 

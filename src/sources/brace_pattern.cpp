@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t most_names = 1'000'000;
 
 [[noreturn]] void refuse(std::string_view pattern, const std::string& why) {
-  throw Error(Exit::data, "pattern '" + std::string(pattern) + "': " + why);
+  throw Error(Exit::data, "pattern '{}': {}", pattern, why);
 }
 
 /// "{007..012}" counts up or down, as wide as the wider end where one begins with a zero.

@@ -19,13 +19,13 @@ std::optional<std::int64_t> ClassNumbers::of(const std::string& name, const std:
   const auto found = numbers_.find(name);
   if (found != numbers_.end()) return found->second;
   if (!skip_)
-    throw Error(Exit::data,
-                "class '" + name + "' (of '" + sample + "') is " +
-                    (from_checkpoint_
-                         ? fmt::format("not among the {} classes that the model was trained on",
-                                       names_.size())
-                         : std::string("only in the valid split")) +
-                    "; 'policy.on_unknown_class: skip' leaves its samples out");
+    throw Error(
+        Exit::data,
+        "class '{}' (of '{}') is {}; 'policy.on_unknown_class: skip' leaves its samples out", name,
+        sample,
+        from_checkpoint_
+            ? fmt::format("not among the {} classes that the model was trained on", names_.size())
+            : std::string("only in the valid split"));
   ++unknown_[name];
   return {};
 }

@@ -69,11 +69,12 @@ TokenizerFile::TokenizerFile(const std::string& path, std::string_view model) : 
 
 void TokenizerFile::read_json(const std::string& content) {
   // The parser takes a NUL for the end.
-  if (content.find('\0') != std::string::npos) throw Error(Exit::data, path_ + ": has a NUL in it");
+  if (content.find('\0') != std::string::npos)
+    throw Error(Exit::data, "{}: has a NUL in it", path_);
   try {
     json_ = std::make_unique<nlohmann::json>(nlohmann::json::parse(content));
   } catch (const nlohmann::json::exception&) {
-    throw Error(Exit::data, path_ + ": not a JSON file");
+    throw Error(Exit::data, "{}: not a JSON file", path_);
   }
 }
 

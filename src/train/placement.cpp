@@ -33,9 +33,9 @@ DeviceKind choose_kind(const ParallelSpec& parallel, const Machine& machine) {
   if (wanted == DeviceKind::cpu || machine.gpus > 0) return wanted;
   const std::string name(names(wanted)[static_cast<std::size_t>(wanted)]);
   throw Error(Exit::device, Option{"parallel.device"},
-              fmt::format("'{}' was asked for, and {}; '{}' runs without one", name,
-                          machine.why_none.empty() ? "this machine shows no GPU" : machine.why_none,
-                          overrides_for_cpu(parallel)));
+              "'{}' was asked for, and {}; '{}' runs without one", name,
+              machine.why_none.empty() ? "this machine shows no GPU" : machine.why_none,
+              overrides_for_cpu(parallel));
 }
 
 std::int64_t count_devices(const ParallelSpec& parallel, int gpus) {
@@ -52,9 +52,8 @@ std::int64_t count_on_node(const ParallelSpec& parallel, const Topology& node, i
   const auto& written = parallel.devices.count.value;
   if (!written || !parallel.devices.ids.empty()) return count_devices(parallel, gpus);
   if (*written % node.world != 0)
-    throw Error(Exit::recipe, Option{"parallel.devices"},
-                fmt::format("{} cannot be shared evenly by {}", plural(*written, "device"),
-                            plural(node.world, "node")));
+    throw Error(Exit::recipe, Option{"parallel.devices"}, "{} cannot be shared evenly by {}",
+                plural(*written, "device"), plural(node.world, "node"));
   return *written / node.world;
 }
 
@@ -85,8 +84,8 @@ std::string way_out(const BatchSpec& batch, int gpus) {
 void require_gpu(std::int64_t id, int gpus, const Recipe& recipe, const Topology& outer) {
   if (id >= 0 && id < gpus) return;
   throw Error(Exit::device, Option{"parallel.devices"},
-              fmt::format("there is no GPU {}; this machine shows {}{}", id, gpus,
-                          outer.joined() ? "" : way_out(recipe.batch, gpus)));
+              "there is no GPU {}; this machine shows {}{}", id, gpus,
+              outer.joined() ? "" : way_out(recipe.batch, gpus));
 }
 
 /// Ranks that another launcher started may each see their own GPUs alone, whose numbers begin at 0
@@ -103,23 +102,20 @@ std::vector<std::int64_t> choose_gpus(const Recipe& recipe, const Topology& oute
   const bool own = sees_its_own(outer, gpus);
   for (std::int64_t i = 0; written.empty() && i < wanted; ++i) ids.push_back(own ? 0 : i);
   if (std::ssize(ids) < wanted)
-    throw Error(Exit::recipe, Option{"parallel.devices"},
-                fmt::format("it names {}, and {} run on this machine",
-                            plural(std::ssize(ids), "GPU"), plural(wanted, "rank")));
+    throw Error(Exit::recipe, Option{"parallel.devices"}, "it names {}, and {} run on this machine",
+                plural(std::ssize(ids), "GPU"), plural(wanted, "rank"));
   for (const auto id : ids) require_gpu(id, gpus, recipe, outer);
   return ids;
 }
 
 void check_mode(Mode mode, std::int64_t devices, const Topology& outer) {
   if (has_replicas(mode) && outer.world > 1)
-    throw Error(
-        Exit::recipe, Option{"parallel.mode"},
-        fmt::format("'dp' is one process, and this one was started as one of {}{}; write 'ddp'",
-                    outer.world, outer.is_node ? " nodes" : " ranks"));
+    throw Error(Exit::recipe, Option{"parallel.mode"},
+                "'dp' is one process, and this one was started as one of {}{}; write 'ddp'",
+                outer.world, outer.is_node ? " nodes" : " ranks");
   if (!has_devices(mode) && devices > 1)
-    throw Error(
-        Exit::recipe, Option{"parallel.mode"},
-        fmt::format("'none' uses one device, and {} were asked for; write 'ddp' or 'dp'", devices));
+    throw Error(Exit::recipe, Option{"parallel.mode"},
+                "'none' uses one device, and {} were asked for; write 'ddp' or 'dp'", devices);
 }
 
 int threads_per_rank(const Recipe& recipe, int cores, int local_ranks) {
@@ -132,8 +128,8 @@ void require_graphs(const Recipe& recipe, const Placement& placement) {
   if (!recipe.train.graph.value.value_or(false)) return;
   const auto refuse = [](const std::string& why) {
     throw Error(Exit::recipe, Option{"train.graph"},
-                "steps cannot be captured into a graph: " + why +
-                    "; 'train.graph: auto' trains without one");
+                "steps cannot be captured into a graph: {}; 'train.graph: auto' trains without one",
+                why);
   };
   if (placement.on_cpu()) refuse("this run is on the CPU, which has none");
   if (placement.batch.accumulate > 1)
@@ -186,11 +182,11 @@ Placement place(const Recipe& recipe, const Topology& outer) {
   const auto wanted = recipe.parallel.device;
   const auto machine = this_machine(wanted);
   if (wanted == DeviceKind::automatic && !machine.why_none.empty() && outer.rank == 0)
-    log::warning("parallel.device auto is the CPU here: the driver shows a GPU, but " +
+    log::warning("parallel.device auto is the CPU here: the driver shows a GPU, but {}",
                  machine.why_none);
   if (outer.rank == 0 && machine.gpus > 1 && sees_its_own(outer, machine.gpus))
-    log::warning(fmt::format("each rank was given {} and uses one; '--gpus-per-task=1' would do",
-                             plural(machine.gpus, "GPU")));
+    log::warning("each rank was given {} and uses one; '--gpus-per-task=1' would do",
+                 plural(machine.gpus, "GPU"));
   return place(recipe, outer, machine);
 }
 
@@ -205,8 +201,8 @@ Machine divide(Machine machine, const MachinePart& part, Recipe& recipe) {
   const auto wanted = has_devices(parallel.mode) ? parallel.devices.count.value.value_or(share) : 1;
   if (share == 0 || wanted > share)
     throw Error(Exit::device, Option{"parallel.devices"},
-                fmt::format("{} runs at once on {} each need more than the {} there are", part.of,
-                            plural(std::max<std::int64_t>(wanted, 1), "GPU"), ids.size()));
+                "{} runs at once on {} each need more than the {} there are", part.of,
+                plural(std::max<std::int64_t>(wanted, 1), "GPU"), ids.size());
   const auto first = ids.begin() + part.index * share;
   parallel.devices.ids.assign(first, first + wanted);
   return machine;

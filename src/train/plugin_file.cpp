@@ -1,7 +1,5 @@
 #include "train/plugin_file.h"
 
-#include <fmt/format.h>
-
 #include <dlfcn.h>
 
 #include <map>
@@ -29,26 +27,24 @@ std::optional<std::string> versions_in(const std::string& bytes) {
 void check_versions(const std::string& path) {
   const auto versions = versions_in(read_text(path));
   if (!versions)
-    throw Error(Exit::recipe, "'" + path + "' is no plug-in; 'ddptrain plugin new' begins one");
+    throw Error(Exit::recipe, "'{}' is no plug-in; 'ddptrain plugin new' begins one", path);
   if (*versions != plugin_versions())
-    throw Error(Exit::recipe, fmt::format("'{}' was built for {}, and this is {}; build it again",
-                                          path, shown(*versions), plugin_versions()));
+    throw Error(Exit::recipe, "'{}' was built for {}, and this is {}; build it again", path,
+                shown(*versions), plugin_versions());
 }
 
 void check_digest_of(const PluginFile& file, const std::string& digest) {
   if (!file.sha256 || lower(*file.sha256) == digest) return;
-  throw Error(
-      Exit::recipe,
-      fmt::format("sha256 of '{}' is {}, and the recipe wants {}: the file has changed since",
-                  file.path, digest, *file.sha256));
+  throw Error(Exit::recipe,
+              "sha256 of '{}' is {}, and the recipe wants {}: the file has changed since",
+              file.path, digest, *file.sha256);
 }
 
 void add_components(const std::string& path) {
   void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library)
-    throw Error(Exit::recipe, "a plug-in cannot be loaded: " + std::string(::dlerror()));
+  if (!library) throw Error(Exit::recipe, "a plug-in cannot be loaded: {}", ::dlerror());
   const auto add = reinterpret_cast<void (*)(PluginComponents&)>(::dlsym(library, kPluginFunction));
-  if (!add) throw Error(Exit::recipe, fmt::format("'{}' has no DDPTRAIN_PLUGIN", path));
+  if (!add) throw Error(Exit::recipe, "'{}' has no DDPTRAIN_PLUGIN", path);
   PluginComponents components;
   add(components);
 }
@@ -61,7 +57,7 @@ void open_plugin_file(const PluginFile& file) try {
   check_digest_of(file, digest);
   if (const auto found = open.find(file.path); found != open.end()) {
     if (found->second == digest) return;
-    throw Error(Exit::recipe, fmt::format("'{}' has changed since it was opened", file.path));
+    throw Error(Exit::recipe, "'{}' has changed since it was opened", file.path);
   }
   check_versions(file.path);
   add_components(file.path);

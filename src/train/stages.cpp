@@ -66,8 +66,8 @@ std::int64_t enter_stage(Training& t, std::int64_t step, std::int64_t before) {
   });
   if (ever_frozen) t.engine->freeze(stage.frozen);
   if (t.stages.size() > 1 || ever_frozen)
-    log::info(fmt::format("stage {} of {}, {}: {}", index + 1, t.stages.size(),
-                          plural(stage.steps, "step"), what_trains(t, stage)));
+    log::info("stage {} of {}, {}: {}", index + 1, t.stages.size(), plural(stage.steps, "step"),
+              what_trains(t, stage));
   // A run that is resumed later in the stage has the state that was built up since.
   if (stage.resets_optimizer && stage.first == step && stage.first > 0) {
     t.optimizer->load({});

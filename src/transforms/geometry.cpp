@@ -1,7 +1,5 @@
 #include "transforms/geometry.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -51,9 +49,9 @@ void check_mirror(const Image& image, const Borders& b, PaddingMode mode) {
       std::max(b.top, b.bottom) <= image.height - less)
     return;
   throw Error(Exit::data,
-              fmt::format("an image of {} x {} pixels is too small to be padded with its mirror "
-                          "image; pad it with 'edge' or 'constant', or resize it first",
-                          image.width, image.height));
+              "an image of {} x {} pixels is too small to be padded with its mirror image; pad it "
+              "with 'edge' or 'constant', or resize it first",
+              image.width, image.height);
 }
 
 template <class T>

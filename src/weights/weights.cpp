@@ -36,9 +36,9 @@ std::vector<PublishedWeights> weights_of(const std::string& model) {
     models.emplace_back(weights.model);
   }
   if (rows.empty())
-    throw Error(Exit::recipe, "no weights of '" + model + "' are known" +
-                                  did_you_mean(nearest(model, models),
-                                               "; 'ddptrain weights list' shows of which models"));
+    throw Error(
+        Exit::recipe, "no weights of '{}' are known{}", model,
+        did_you_mean(nearest(model, models), "; 'ddptrain weights list' shows of which models"));
   return rows;
 }
 

@@ -151,15 +151,15 @@ class Cuda final : public Accelerator {
       return connect(store, options, device);
     } catch (const std::exception& error) {
       const std::string what = error.what();
-      throw Error(Exit::device, fmt::format("rank {}, NCCL of the {} group: {}", options.rank,
-                                            options.name, what.substr(0, what.find('\n'))));
+      throw Error(Exit::device, "rank {}, NCCL of the {} group: {}", options.rank, options.name,
+                  what.substr(0, what.find('\n')));
     }
   }
 };
 
 void require_same(const char* library, int built_with, int found) {
   const auto conflict = version_conflict(library, built_with, found);
-  if (!conflict.empty()) throw Error(Exit::device, "CUDA cannot be used: " + conflict);
+  if (!conflict.empty()) throw Error(Exit::device, "CUDA cannot be used: {}", conflict);
 }
 
 // ProcessGroupNCCL's options hold a struct of nccl.h: with another version's library they would be

@@ -70,7 +70,7 @@ void AtomicFile::commit() {
 }
 
 void AtomicFile::fail() const {
-  throw Error(Exit::data, "cannot write '" + path_ + "': " + std::strerror(errno));
+  throw Error(Exit::data, "cannot write '{}': {}", path_, std::strerror(errno));
 }
 
 std::string temporary_name(const std::string& path) {

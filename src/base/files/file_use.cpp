@@ -60,8 +60,8 @@ bool removed_unless_in_use(const std::string& path) {
   const int reason = in_use || ::unlink(path.c_str()) == 0 ? 0 : errno;
   if (file >= 0) ::close(file);
   if (reason != 0 && reason != ENOENT)
-    throw Error(Exit::data,
-                "cannot remove '" + path + "': " + std::generic_category().message(reason));
+    throw Error(Exit::data, "cannot remove '{}': {}", path,
+                std::generic_category().message(reason));
   return !in_use;
 }
 

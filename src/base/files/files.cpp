@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 [[noreturn]] void fail(const std::string& what, const std::string& path) {
   std::string reason = std::strerror(errno);
   if (!reason.empty()) reason[0] = static_cast<char>(std::tolower(reason[0]));
-  throw Error(Exit::data, "cannot " + what + " '" + path + "': " + reason);
+  throw Error(Exit::data, "cannot {} '{}': {}", what, path, reason);
 }
 
 /// An open file that closes itself.
@@ -109,8 +109,8 @@ InputFile::InputFile(const std::string& path)
   if (file_ >= 0 && regular) return;
   if (file_ >= 0) ::close(file_);
   if (known && !regular)
-    throw Error(Exit::data, "cannot read '" + path + "': it is " + kind_of(about.st_mode) +
-                                ", not a regular file");
+    throw Error(Exit::data, "cannot read '{}': it is {}, not a regular file", path,
+                kind_of(about.st_mode));
   errno = reason;
   fail("read", path);
 }
@@ -128,7 +128,7 @@ void InputFile::read(char* to, std::uint64_t count, std::uint64_t offset) const 
     const auto got = ::pread(file_, to, std::min(count, most), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail("read", path_);
-    if (got == 0) throw Error(Exit::data, "cannot read '" + path_ + "': it became shorter");
+    if (got == 0) throw Error(Exit::data, "cannot read '{}': it became shorter", path_);
     to += got;
     offset += static_cast<std::uint64_t>(got);
     count -= static_cast<std::uint64_t>(got);
@@ -144,8 +144,8 @@ std::string read_text(const std::string& path, std::size_t most) {
   // What the kernel makes up claims no size.
   auto content = file.size() > most ? std::string() : first_bytes_of(file, most + 1);
   if (file.size() <= most && content.size() <= most) return content;
-  throw Error(Exit::data, "cannot read '" + path + "': it has more than " +
-                              format_bytes(static_cast<std::int64_t>(most)));
+  throw Error(Exit::data, "cannot read '{}': it has more than {}", path,
+              format_bytes(static_cast<std::int64_t>(most)));
 }
 
 std::string read_beginning(const std::string& path, std::size_t most) {

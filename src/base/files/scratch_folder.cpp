@@ -24,8 +24,7 @@ constexpr const char* kProgram = "ddptrain-";  // how names begin in the folder 
 fs::path temporary_folder() {
   std::error_code code;
   const auto folder = fs::temp_directory_path(code);
-  if (code)
-    throw Error(Exit::data, "no folder for temporary files: " + code.message() + " (TMPDIR)");
+  if (code) throw Error(Exit::data, "no folder for temporary files: {} (TMPDIR)", code.message());
   return folder;
 }
 
@@ -75,8 +74,8 @@ std::string made_folder(const std::string& start, bool placed) {
   auto path = start + std::string(kRandom);
   if (::mkdtemp(path.data())) return path;
   const std::string reason = std::strerror(errno);
-  throw Error(Exit::data, "cannot make a folder in '" + fs::path(path).parent_path().string() +
-                              "': " + reason + (placed ? "" : " (TMPDIR)"));
+  throw Error(Exit::data, "cannot make a folder in '{}': {}{}",
+              fs::path(path).parent_path().string(), reason, placed ? "" : " (TMPDIR)");
 }
 
 }  // namespace

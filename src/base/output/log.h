@@ -1,10 +1,13 @@
 // Where the program talks: results go to stdout by the verbs themselves, everything else through
-// here. spdlog stands behind it in log.cpp; this header names neither spdlog nor fmt, so torch
-// files may include it.
+// here. spdlog stands behind it in log.cpp and is not named here, since LibTorch's fmt is another
+// than Debian's.
 #pragma once
+
+#include <fmt/core.h>
 
 #include <functional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "base/error.h"
@@ -35,6 +38,25 @@ void error(const std::string& line, const Place& place);  // "file:3:5: error: .
 
 /// Into the log file alone, for what the terminal has already.
 void record(const std::string& line);
+
+/// The same with a format and its arguments; a line without is text as it is.
+template <class First, class... Rest>
+void debug(fmt::format_string<First, Rest...> format, First&& first, Rest&&... rest) {
+  debug(fmt::vformat(format, fmt::make_format_args(first, rest...)));
+}
+template <class First, class... Rest>
+void info(fmt::format_string<First, Rest...> format, First&& first, Rest&&... rest) {
+  info(fmt::vformat(format, fmt::make_format_args(first, rest...)));
+}
+template <class First, class... Rest>
+void warning(fmt::format_string<First, Rest...> format, First&& first, Rest&&... rest) {
+  warning(fmt::vformat(format, fmt::make_format_args(first, rest...)));
+}
+template <class First, class... Rest>
+requires(!std::is_same_v<std::remove_cvref_t<First>, Place>) void error(
+    fmt::format_string<First, Rest...> format, First&& first, Rest&&... rest) {
+  error(fmt::vformat(format, fmt::make_format_args(first, rest...)));
+}
 
 /// While it lives, `tell` is called with every warning of this process, on the warning's thread,
 /// one at a time. There is at most one.

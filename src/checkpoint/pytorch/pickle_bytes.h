@@ -1,8 +1,6 @@
 // The bytes of a pickle, read from the first to the last.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <span>
@@ -24,8 +22,7 @@ class PickleBytes {
   std::size_t position() const { return at_; }
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw Error(Exit::data,
-                fmt::format("'{}' is no sound pickle: {} at byte {}", file_, what, at_));
+    throw Error(Exit::data, "'{}' is no sound pickle: {} at byte {}", file_, what, at_);
   }
 
   std::span<const std::uint8_t> take_bytes(std::uint64_t count) {

@@ -288,7 +288,7 @@ class StateDictReader {
 }  // namespace
 
 void refuse_torch_file(const std::string& path, const std::string& what) {
-  throw Error(Exit::data, fmt::format("'{}' cannot be read as a torch file: {}", path, what));
+  throw Error(Exit::data, "'{}' cannot be read as a torch file: {}", path, what);
 }
 
 std::uint64_t SavedStorage::bytes() const {

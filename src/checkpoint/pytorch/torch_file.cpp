@@ -34,16 +34,16 @@ StateDict state_of(const Pickle& pickle, const std::string& path, Calls calls) {
   if (dangerous.empty()) return read_state_dict(pickle, path);
   const auto named = fmt::format("'{}' asks Python to call '{}'", path, join(dangerous, "', '"));
   if (calls == Calls::refused)
-    throw Error(Exit::data, named +
-                                ": weights need no such call, and torch.load with "
-                                "weights_only=False would make it. Nothing was called. Do not "
-                                "trust the file; '--allow-calls' (in a recipe model.weights: "
-                                "{allow_calls: true}) reads the tensors that do not depend on it");
+    throw Error(Exit::data,
+                "{}: weights need no such call, and torch.load with weights_only=False would make "
+                "it. Nothing was called. Do not trust the file; '--allow-calls' (in a recipe "
+                "model.weights: {{allow_calls: true}}) reads the tensors that do not depend on it",
+                named);
   auto state = read_state_dict(pickle, path, Dependent::left_out);
-  log::warning(named + ", which is not executed" +
-               (state.left_out.empty()
-                    ? std::string()
-                    : "; left out, since they depend on it: " + some_of(state.left_out)));
+  log::warning("{}, which is not executed{}", named,
+               state.left_out.empty()
+                   ? std::string()
+                   : "; left out, since they depend on it: " + some_of(state.left_out));
   return state;
 }
 
@@ -91,7 +91,7 @@ std::vector<NamedTensor> tensors_of_zip(const InputFile& file, Calls calls) {
                                                           : "the zip file has no data.pkl");
   if (zip.size("data.pkl") > kLongestText) refuse_torch_file(path, "its data.pkl is too large");
   if (zip.unchecked())
-    log::warning("'" + path + "' was written without checksums: damage to it cannot be seen");
+    log::warning("'{}' was written without checksums: damage to it cannot be seen", path);
   const auto text = zip.read("data.pkl");
   std::size_t used = 0;
   const auto pickle =

@@ -66,7 +66,7 @@ std::size_t find_end(std::string_view tail) {
 }  // namespace
 
 void ZipFile::refuse(const std::string& what) const {
-  throw Error(Exit::data, fmt::format("'{}' is no sound zip file: {}", file_.path(), what));
+  throw Error(Exit::data, "'{}' is no sound zip file: {}", file_.path(), what);
 }
 
 ZipFile::ZipFile(const InputFile& file) : file_(file) {

@@ -1,7 +1,5 @@
 #include "checkpoint/saving/consolidate.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 
@@ -35,9 +33,8 @@ void require_room(const Manifest& manifest, const std::string& folder) {
   for (const auto& file : manifest.files) needed += file.written.size;
   const auto free = free_space(folder);
   if (free.unknown.empty() && free.bytes < needed)
-    throw Error(Exit::data,
-                fmt::format("no space for a checkpoint in '{}': {} are needed, {} are free", folder,
-                            format_bytes(needed), format_bytes(free.bytes)));
+    throw Error(Exit::data, "no space for a checkpoint in '{}': {} are needed, {} are free", folder,
+                format_bytes(needed), format_bytes(free.bytes));
 }
 
 }  // namespace
@@ -47,7 +44,7 @@ void consolidate_checkpoint(const std::string& folder, const Manifest& manifest,
   auto place = fs::absolute(to).lexically_normal();
   if (!place.has_filename()) place = place.parent_path();  // it ended with a slash
   const auto name = place.filename().string(), root = place.parent_path().string();
-  if (fs::exists(place)) throw Error(Exit::data, fmt::format("'{}' is there already", to));
+  if (fs::exists(place)) throw Error(Exit::data, "'{}' is there already", to);
   make_folders(root);
   require_room(manifest, root);
   NewFolder made(root, name);

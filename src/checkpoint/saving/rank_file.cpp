@@ -1,7 +1,6 @@
 #include "checkpoint/saving/rank_file.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,13 +21,14 @@ using namespace std::chrono_literals;
 [[noreturn]] void refuse_to_write(const std::string& path, int reason) {
   std::string why = std::strerror(reason);
   why[0] = static_cast<char>(std::tolower(why[0]));
-  throw Error(Exit::data, fmt::format("cannot write '{}': {}", path, why));
+  throw Error(Exit::data, "cannot write '{}': {}", path, why);
 }
 
 [[noreturn]] void refuse_unseen(const std::string& path) {
-  throw Error(Exit::data, fmt::format("cannot write '{}': its folder, which rank 0 made, is not "
-                                      "here: all ranks must see the same 'output.dir'",
-                                      path));
+  throw Error(Exit::data,
+              "cannot write '{}': its folder, which rank 0 made, is not here: all ranks must see "
+              "the same 'output.dir'",
+              path);
 }
 
 void write_at(int file, const std::string& path, std::int64_t at, std::string_view bytes) {

@@ -192,10 +192,10 @@ class Save {
     const auto free = free_space(root_);
     if (!free.unknown.empty() || free.bytes >= needed) return;
     throw Error(Exit::data,
-                fmt::format("no space for a checkpoint in '{}': {} are needed, {} are free; delete "
-                            "something, or choose another '{}'",
-                            root_, format_bytes(needed), format_bytes(free.bytes),
-                            options_.on_each_machine ? "checkpoint.local.dir" : "output.dir"));
+                "no space for a checkpoint in '{}': {} are needed, {} are free; delete something, "
+                "or choose another '{}'",
+                root_, format_bytes(needed), format_bytes(free.bytes),
+                options_.on_each_machine ? "checkpoint.local.dir" : "output.dir");
   }
 
   std::string make_folder() {

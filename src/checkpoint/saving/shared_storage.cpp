@@ -56,7 +56,7 @@ std::string place_on_machine(const std::string& folder) {
   make_folders(folder);
   struct stat about {};
   if (::stat(folder.c_str(), &about) != 0)
-    throw Error(Exit::data, "cannot read the folder '" + folder + "': " + std::strerror(errno));
+    throw Error(Exit::data, "cannot read the folder '{}': {}", folder, std::strerror(errno));
   return fmt::format("{} {} {}", machine_name(), about.st_dev, about.st_ino);
 }
 

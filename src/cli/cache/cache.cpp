@@ -81,9 +81,8 @@ const CacheKind& kind_named(const std::string& name) {
     if (kind.name == name) return kind;
     names.emplace_back(kind.name);
   }
-  throw Error(Exit::recipe,
-              fmt::format("'{}' is not a kind of cache{}", name,
-                          did_you_mean(nearest(name, names), "; there are " + join(names, ", "))));
+  throw Error(Exit::recipe, "'{}' is not a kind of cache{}", name,
+              did_you_mean(nearest(name, names), "; there are " + join(names, ", ")));
 }
 
 void print_cleared(const CacheKind& kind, const ClearedKind& cleared) {
@@ -122,12 +121,10 @@ int cache(const Arguments& arguments) {
   if (action == "clear" && !arguments.has(kCacheFormat.name)) return clear_kinds(arguments);
   if (action == "clear") throw Error(Exit::recipe, "--format is for 'cache list'");
   if (action != "list")
-    throw Error(Exit::recipe, fmt::format("'cache' has no action '{}'{}", action,
-                                          did_you_mean(nearest(action, {"list", "clear"}),
-                                                       "; there are list, clear")));
+    throw Error(Exit::recipe, "'cache' has no action '{}'{}", action,
+                did_you_mean(nearest(action, {"list", "clear"}), "; there are list, clear"));
   if (arguments.words.size() > 1)
-    throw Error(Exit::recipe,
-                fmt::format("'cache list' takes no word; it was given '{}'", arguments.words[1]));
+    throw Error(Exit::recipe, "'cache list' takes no word; it was given '{}'", arguments.words[1]);
   return list_kept(arguments);
 }
 

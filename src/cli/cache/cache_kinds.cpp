@@ -38,7 +38,7 @@ std::string setup_folder() {
 }
 
 [[noreturn]] void fail_at(const std::string& what, const std::string& path, std::error_code why) {
-  throw Error(Exit::data, fmt::format("cannot {} '{}': {}", what, path, why.message()));
+  throw Error(Exit::data, "cannot {} '{}': {}", what, path, why.message());
 }
 
 /// Sorted names; none where the folder is missing.

@@ -63,9 +63,8 @@ int describe_component(const CatalogBase& catalog, const std::string& name,
     auto meant = meant_components(name, catalog.kind(), catalog.names());
     if (meant.names.empty()) meant.names = nearest_names(name, catalog.names());
     const auto near = meant_text(meant);
-    throw Error(Exit::recipe,
-                fmt::format("no {} is called '{}'{}", catalog.kind(), name,
-                            near.empty() ? "; see 'ddptrain list " + catalog.kind() + "'" : near));
+    throw Error(Exit::recipe, "no {} is called '{}'{}", catalog.kind(), name,
+                near.empty() ? "; see 'ddptrain list " + catalog.kind() + "'" : near);
   }
   auto text = fmt::format("{} {}: {}\n\n", catalog.kind(), entry->name, entry->doc);
   for (const auto& option : entry->shape().children) text += option_text(option, 2);
@@ -192,8 +191,8 @@ std::string foreign_text(const std::string& word, const Catalogs& catalogs) {
   auto near = did_you_mean(key_of_ours, "; see 'ddptrain list'");
   const auto foreign = foreign_text(key, catalogs);
   if (!foreign.empty() && !key_of_ours.ends_with("." + key)) near = foreign;
-  throw Error(Exit::recipe,
-              fmt::format("'{}' is neither a key of recipes nor a kind of component{}", key, near));
+  throw Error(Exit::recipe, "'{}' is neither a key of recipes nor a kind of component{}", key,
+              near);
 }
 
 /// What a value of this option may be: "optimizer" of an optimizer or a list of them.
@@ -247,8 +246,8 @@ int describe_word(const std::string& word, const Catalogs& catalogs) {
   if (kinds.size() == 1) return describe_component(*catalogs.at(kinds[0]), word, catalogs);
   std::vector<std::string> ways;
   for (const auto& kind : kinds) ways.push_back("'ddptrain describe " + kind + " " + word + "'");
-  throw Error(Exit::recipe, fmt::format("'{}' is a name in several kinds ({}); write {}", word,
-                                        join(kinds, ", "), join(ways, " or ")));
+  throw Error(Exit::recipe, "'{}' is a name in several kinds ({}); write {}", word,
+              join(kinds, ", "), join(ways, " or "));
 }
 
 int describe(const Arguments& arguments) {

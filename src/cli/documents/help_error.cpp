@@ -79,8 +79,8 @@ std::string error_text(const std::string& id) {
     std::vector<std::string> ids;
     for (const auto* other : all_rule_docs()) ids.emplace_back(other->id);
     const auto near = nearest(id, ids);
-    throw Error(Exit::recipe, "no kind of problem is called '" + id + "'" +
-                                  did_you_mean(near, "; 'ddptrain help error' lists them"));
+    throw Error(Exit::recipe, "no kind of problem is called '{}'{}", id,
+                did_you_mean(near, "; 'ddptrain help error' lists them"));
   }
   auto text = fmt::format("{}: {}\n\n{}", id, rule->summary, wrapped(rule->why));
   if (!rule->wrong.empty()) text += "\n  wrong:\n\n" + indented(rule->wrong);

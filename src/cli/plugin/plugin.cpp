@@ -1,6 +1,4 @@
 // `plugin new NAME [FOLDER]` and `plugin shapes FILE`: components of your own.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 
@@ -23,9 +21,10 @@ void require_plugin_name(const std::string& name) {
   };
   if (name.empty() || name[0] < 'a' || name[0] > 'z' ||
       !std::all_of(name.begin(), name.end(), is_good))
-    throw Error(Exit::recipe, fmt::format("'{}' is no name for a plug-in: it begins with a small "
-                                          "letter, and has small letters, digits and '_' alone",
-                                          name));
+    throw Error(Exit::recipe,
+                "'{}' is no name for a plug-in: it begins with a small letter, and has small "
+                "letters, digits and '_' alone",
+                name);
 }
 
 /// Where this program is installed, or was built.
@@ -40,7 +39,7 @@ int new_plugin(const Arguments& arguments) {
   require_plugin_name(name);
   const auto folder = arguments.words.size() > 2 ? arguments.words[2] : name;
   if (fs::exists(folder) && !(fs::is_directory(folder) && fs::is_empty(folder)))
-    throw Error(Exit::recipe, fmt::format("'{}' is there already; name another folder", folder));
+    throw Error(Exit::recipe, "'{}' is there already; name another folder", folder);
   fs::create_directories(folder);
   for (const auto& [file, text] : plugin_template(name, installed_in()))
     write_atomically(folder + "/" + file, text);
@@ -55,9 +54,8 @@ int plugin(const Arguments& arguments) {
   const auto& action = arguments.words[0];
   const auto& program = *arguments.program;
   if (action != "new" && action != "shapes")
-    throw Error(Exit::recipe, fmt::format("'plugin' has no action '{}'{}", action,
-                                          did_you_mean(nearest(action, {"new", "shapes"}),
-                                                       "; there are new, shapes")));
+    throw Error(Exit::recipe, "'plugin' has no action '{}'{}", action,
+                did_you_mean(nearest(action, {"new", "shapes"}), "; there are new, shapes"));
   if (action == "new") return new_plugin(arguments);
   return program.plugin_shapes ? program.plugin_shapes(arguments)
                                : program.in_engine(arguments, "'plugin shapes'");

@@ -175,9 +175,10 @@ void print_comparison_json(const RunRows& rows) {
 void refuse_recipes(const std::vector<std::string>& words) {
   for (const auto& word : words)
     if (std::filesystem::is_regular_file(word))
-      throw Error(Exit::recipe, fmt::format("'{}' is a file; compare takes run folders, and "
-                                            "'ddptrain diff A B' says how two recipes differ",
-                                            word));
+      throw Error(Exit::recipe,
+                  "'{}' is a file; compare takes run folders, and 'ddptrain diff A B' says how two "
+                  "recipes differ",
+                  word);
 }
 
 void refuse_empty(const std::vector<std::string>& words) {

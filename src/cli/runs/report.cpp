@@ -16,10 +16,10 @@ int report(const Arguments& arguments) {
   const auto file =
       arguments.value("--output", runs.size() == 1 ? runs[0] + "/report.html" : "report.html");
   if (std::filesystem::is_directory(file))
-    throw Error(Exit::recipe, "--output: '" + file + "' is a folder; name a file in it");
+    throw Error(Exit::recipe, "--output: '{}' is a folder; name a file in it", file);
   const auto html = report_html(runs);
   write_atomically(file, html);
-  log::info("wrote " + file + " (" + format_bytes(static_cast<std::int64_t>(html.size())) + ")");
+  log::info("wrote {} ({})", file, format_bytes(static_cast<std::int64_t>(html.size())));
   return 0;
 }
 

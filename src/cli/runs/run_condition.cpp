@@ -31,9 +31,10 @@ RunCondition read_condition(const std::string& text) {
       if (value.empty() || value.find_first_of("=<>") == 0) break;
       return {std::string(trim(text.substr(0, at))), relation, value};
     }
-  throw Error(Exit::recipe, "--where: '" + text +
-                                "' is no condition; write 'state=done', 'optimizer.lr>=1e-3' or "
-                                "'valid/loss<0.5'");
+  throw Error(
+      Exit::recipe,
+      "--where: '{}' is no condition; write 'state=done', 'optimizer.lr>=1e-3' or 'valid/loss<0.5'",
+      text);
 }
 
 bool compare(Relation relation, double a, double b) {

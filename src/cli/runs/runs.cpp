@@ -49,10 +49,9 @@ void require_column(const RunRows& rows, const std::string& flag, const std::str
   if (std::find(known.begin(), known.end(), column) != known.end()) return;
   std::sort(known.begin(), known.end());
   known.erase(std::unique(known.begin(), known.end()), known.end());
-  throw Error(Exit::recipe,
-              fmt::format("{}: no run has a column, metric or option '{}'{}", flag, column,
-                          did_you_mean(nearest_names(column, known),
-                                       "; columns are " + join(column_names(), ", "))));
+  throw Error(
+      Exit::recipe, "{}: no run has a column, metric or option '{}'{}", flag, column,
+      did_you_mean(nearest_names(column, known), "; columns are " + join(column_names(), ", ")));
 }
 
 void keep_where(RunRows& rows, const std::string& text) {

@@ -59,7 +59,7 @@ Stopped found_in(const std::string& folder) {
   const auto why = !holds_run(folder)  ? "holds no run that goes on"
                    : is_locked(folder) ? "goes on on another machine, or for another user"
                                        : "does not go on";
-  throw Error(Exit::data, fmt::format("'{}' {}; 'ddptrain ps' shows those that do", folder, why));
+  throw Error(Exit::data, "'{}' {}; 'ddptrain ps' shows those that do", folder, why);
 }
 
 void stop_in(const std::string& folder, bool at_once) {
@@ -72,7 +72,7 @@ void stop_in(const std::string& folder, bool at_once) {
     send_signal(process, SIGINT);
   }
   for (const auto& run : stopped.folders) {
-    log::info(fmt::format("waiting for '{}' to end{}", run, at_once ? "" : ", which saves first"));
+    log::info("waiting for '{}' to end{}", run, at_once ? "" : ", which saves first");
     while (is_locked(run)) std::this_thread::sleep_for(kLook);
     print_shown("%s: %s\n", run.c_str(),
                 holds_run(run) ? status_text(read_run_record(run)).c_str()

@@ -32,9 +32,10 @@ void add_file(const FileSystem& files, PixelSet& set, const std::string& root,
   set.files.push_back(files.map((std::filesystem::path(root) / name).string()));
   const auto bytes = set.files.back().bytes();
   if (bytes.size() % cifar_record != 0)
-    throw Error(Exit::data, fmt::format("'{}' has {} bytes, which is no multiple of {}: not the "
-                                        "binary version of CIFAR-10, or cut short",
-                                        set.files.back().path(), bytes.size(), cifar_record));
+    throw Error(Exit::data,
+                "'{}' has {} bytes, which is no multiple of {}: not the binary version of "
+                "CIFAR-10, or cut short",
+                set.files.back().path(), bytes.size(), cifar_record);
   for (std::size_t at = 0; at < bytes.size(); at += cifar_record) {
     set.labels.push_back(bytes[at]);
     set.pixels.push_back(bytes.data() + at + 1);

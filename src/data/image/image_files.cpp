@@ -49,7 +49,7 @@ std::unique_ptr<const LazyPixelCache> decoded_cache(const ImageList& list,
   const auto folder = options.folder.value_or(default_pixel_cache());
   if (options.folder && !is_writable(folder))
     throw Error(Exit::data, Option{"data.cache.folder"},
-                fmt::format("cannot write in '{}'; name another folder", folder));
+                "cannot write in '{}'; name another folder", folder);
   const auto images = std::ssize(list.files[0]) + std::ssize(list.files[1]);
   return std::make_unique<const LazyPixelCache>(
       PixelCache::Options{folder, name_of_images(list), images, options.size.bytes});

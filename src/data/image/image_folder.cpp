@@ -1,6 +1,4 @@
 // data image_folder: a folder per class, in one folder per split.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 
@@ -50,7 +48,7 @@ bool is_class_folder(const FileEntry& entry) {
 void require_folder(const FileSystem& files, const fs::path& folder, const std::string& option) {
   if (is_folder(files, folder.string())) return;
   throw Error(Exit::data, Option{option},
-              "no folder '" + folder.string() + "'; name another, or an archive under data.source");
+              "no folder '{}'; name another, or an archive under data.source", folder.string());
 }
 
 /// All that are there, or those that were asked for, sorted. A trained model's data may lack some.
@@ -61,8 +59,8 @@ std::vector<std::string> chosen_classes(const FileSystem& files, const fs::path&
   std::sort(asked.begin(), asked.end());
   for (std::size_t i = 0; i < asked.size() && !may_lack; ++i)
     if (!std::binary_search(there.begin(), there.end(), asked[i]))
-      throw Error(Exit::data, Option{"data.classes"},
-                  fmt::format("no folder '{}'", (folder / asked[i]).string()));
+      throw Error(Exit::data, Option{"data.classes"}, "no folder '{}'",
+                  (folder / asked[i]).string());
   return asked;
 }
 
@@ -83,10 +81,10 @@ void add_split(ImageList& list, Split split, const std::string& folder, const Im
     if (found == list.classes.end()) found = list.classes.insert(found, name);
     const auto paths = scan.images((fs::path(folder) / name).lexically_normal().string());
     if (paths.empty() && split == Split::train && !choice.may_lack)
-      throw Error(Exit::data, "class folder '" + (path / name).string() + "' has no images");
+      throw Error(Exit::data, "class folder '{}' has no images", (path / name).string());
     for (const auto& each : paths) files.push_back({each, found - list.classes.begin()});
   }
-  if (files.empty()) throw Error(Exit::data, fmt::format("no images in '{}'", path.string()));
+  if (files.empty()) throw Error(Exit::data, "no images in '{}'", path.string());
 }
 
 ImageList list_images(const FileSystem& system, const ImageFolderOptions& options,
@@ -101,7 +99,7 @@ ImageList list_images(const FileSystem& system, const ImageFolderOptions& option
   list.classes = chosen_classes(system, root / options.train, options.classes, choice.may_lack);
   const auto own = list.classes;
   if (list.classes.empty())
-    throw Error(Exit::data, "no class folders in '" + (root / options.train).string() + "'");
+    throw Error(Exit::data, "no class folders in '{}'", (root / options.train).string());
   add_split(list, Split::train, options.train, scan, choice);
   if (options.valid.divides()) {
     say_unused_folder(system, options.valid, options.root, options.train);

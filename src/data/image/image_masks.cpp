@@ -1,7 +1,5 @@
 // data image_masks: images with a class for each pixel (fastai's
 // SegmentationDataLoaders.from_label_func), a PNG file of its own for each.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -89,10 +87,11 @@ void require_masks(const ImageList& list) {
     if (list.file_system->info(path).kind == FileKind::none) lacking.push_back(&file);
   }
   if (lacking.empty()) return;
-  throw Error(Exit::data, fmt::format("{} of {} in '{}' without a mask: '{}' wants '{}'; "
-                                      "data.masks and data.mask_name say where masks are",
-                                      plural(std::ssize(lacking), "image"), list.files[0].size(),
-                                      list.root, lacking[0]->path, lacking[0]->target));
+  throw Error(Exit::data,
+              "{} of {} in '{}' without a mask: '{}' wants '{}'; data.masks and data.mask_name say "
+              "where masks are",
+              plural(std::ssize(lacking), "image"), list.files[0].size(), list.root,
+              lacking[0]->path, lacking[0]->target);
 }
 
 /// Images with their masks; what is a mask of another is none.
@@ -114,11 +113,11 @@ ImageList list_images(const FileSystem& system, const ImageMasksOptions& options
   const auto folder = fs::path(options.images).lexically_normal().string();
   if (!is_folder(system, place))
     throw Error(Exit::data, Option{"data.images"},
-                "no folder '" + place + "'; name another, or an archive under data.source");
+                "no folder '{}'; name another, or an archive under data.source", place);
   ImageList list(system);
   list.root = options.root;
   list.files[0] = pairs_in(system, options, folder == "." ? "" : folder);
-  if (list.files[0].empty()) throw Error(Exit::data, fmt::format("no images in '{}'", place));
+  if (list.files[0].empty()) throw Error(Exit::data, "no images in '{}'", place);
   if (!skip_bad) require_masks(list);
   divide(list, options.valid);
   return list;
@@ -131,7 +130,7 @@ std::vector<std::string> known_names(const ImageMasksOptions& options, const Dat
   auto names = code_names(options.codes, options.root, *context.file_system);
   if (!known.empty() && names != known)
     throw Error(Exit::data, Option{"data.codes"},
-                "other classes than the model was trained with, which are " + join(known, ", "));
+                "other classes than the model was trained with, which are {}", join(known, ", "));
   return names;
 }
 

@@ -1,7 +1,5 @@
 // data image_names: images whose labels are in their names (fastai's
 // ImageDataLoaders.from_name_re and from_name_func).
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -74,9 +72,9 @@ class Labeler {
     const auto text = of_ == Of::name ? fs::path(path).filename().string() : path;
     if (!whole_) return only_match(path, text);
     const auto group = whole_->first_group(text);
-    if (!group) throw Error(Exit::data, Option{"data.pattern"}, "'" + path + "' does not match");
+    if (!group) throw Error(Exit::data, Option{"data.pattern"}, "'{}' does not match", path);
     if (group->empty())
-      throw Error(Exit::data, Option{"data.pattern"}, fmt::format("'{}' has an empty label", path));
+      throw Error(Exit::data, Option{"data.pattern"}, "'{}' has an empty label", path);
     return *group;
   }
 
@@ -86,11 +84,11 @@ class Labeler {
     for (const auto& [label, pattern] : each_) {
       if (!pattern.matches(text)) continue;
       if (found)
-        throw Error(Exit::data, Option{"data.labels"},
-                    fmt::format("'{}' matches the labels '{}' and '{}'", path, *found, label));
+        throw Error(Exit::data, Option{"data.labels"}, "'{}' matches the labels '{}' and '{}'",
+                    path, *found, label);
       found = &label;
     }
-    if (!found) throw Error(Exit::data, Option{"data.labels"}, "'" + path + "' matches none");
+    if (!found) throw Error(Exit::data, Option{"data.labels"}, "'{}' matches none", path);
     return *found;
   }
 
@@ -103,10 +101,10 @@ ImageList list_images(const FileSystem& system, const ImageNamesOptions& options
                       const KnownClasses& known) {
   if (!is_folder(system, options.root))
     throw Error(Exit::data, Option{"data.root"},
-                "no folder '" + options.root + "'; name another, or an archive under data.source");
+                "no folder '{}'; name another, or an archive under data.source", options.root);
   const Labeler labeler(options);
   const auto paths = ImageScan(options.root, options.extensions, system).images("");
-  if (paths.empty()) throw Error(Exit::data, fmt::format("no images in '{}'", options.root));
+  if (paths.empty()) throw Error(Exit::data, "no images in '{}'", options.root);
   std::vector<std::string> labels;
   for (const auto& path : paths) labels.push_back(labeler.label(path));
   ImageList list(system);

@@ -1,6 +1,4 @@
 // data image_parquet: images in a column of Parquet files, as the Hugging Face Hub has them.
-#include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -96,7 +94,7 @@ class ParquetReader {
         file.path = name + "/" + ParquetImages::row_name(row);
         const auto& label = labels[static_cast<std::size_t>(row)];
         if (label.empty())
-          throw Error(Exit::data, Option{"data.label"}, "'" + file.path + "' has no class");
+          throw Error(Exit::data, Option{"data.label"}, "'{}' has no class", file.path);
         file.label = classes_.add(label, file.path);
         file.shard = shard;
         to.push_back(std::move(file));
@@ -110,13 +108,13 @@ class ParquetReader {
     for (std::size_t column = 0; column < fields.size(); ++column) {
       if (fields[column].name != options_.label) continue;
       if (fields[column].type == ParquetType::other)
-        throw Error(Exit::data, Option{"data.label"},
-                    path + ": column '" + options_.label + "' holds " + fields[column].type_name);
+        throw Error(Exit::data, Option{"data.label"}, "{}: column '{}' holds {}", path,
+                    options_.label, fields[column].type_name);
       LabelCells cells;
       parquet.read(column, cells);
       return std::move(cells.cells);
     }
-    throw Error(Exit::data, Option{"data.label"}, path + ": no column '" + options_.label + "'");
+    throw Error(Exit::data, Option{"data.label"}, "{}: no column '{}'", path, options_.label);
   }
 
   ParquetImages& files_;

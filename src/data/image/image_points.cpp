@@ -1,7 +1,5 @@
 // data image_points: images with points in them, listed in a CSV file or with a pose file each as
 // the Biwi Kinect Head Pose Database has them (fastai's PointBlock and its lesson's get_ctr).
-#include <fmt/format.h>
-
 #include <filesystem>
 
 #include "base/error.h"
@@ -102,9 +100,8 @@ std::vector<std::string> usual_columns(const Csv& csv) {
     names.push_back("y" + number);
   }
   if (names.empty())
-    throw Error(Exit::data, csv.path() +
-                                ":1: no columns 'x1' and 'y1'; data.columns.points names "
-                                "others");
+    throw Error(Exit::data, "{}:1: no columns 'x1' and 'y1'; data.columns.points names others",
+                csv.path());
   return names;
 }
 
@@ -114,7 +111,7 @@ std::vector<std::string> columns_of(const ImagePointsOptions& options, const Csv
   const auto& names = *options.columns.points.value;
   if (names.empty() || names.size() % 2 != 0)
     throw Error(Exit::recipe, Option{"data.columns.points"},
-                fmt::format("{} columns; x and y of each point are wanted", names.size()));
+                "{} columns; x and y of each point are wanted", names.size());
   return names;
 }
 
@@ -142,7 +139,7 @@ ImageList with_poses(const FileSystem& system, const ImagePointsOptions& options
   const auto& root = *options.root;
   if (!is_folder(system, root))
     throw Error(Exit::data, Option{"data.root"},
-                fmt::format("no folder '{}'; name another, or an archive under data.source", root));
+                "no folder '{}'; name another, or an archive under data.source", root);
   ImageList list(system);
   list.root = root;
   for (const auto& path : ImageScan(root, image_extensions(), system).images("")) {
@@ -152,9 +149,8 @@ ImageList with_poses(const FileSystem& system, const ImagePointsOptions& options
         path.substr(0, path.size() - poses.image_ending.size()) + poses.pose_ending;
   }
   if (list.files[0].empty())
-    throw Error(Exit::data,
-                fmt::format("no images '*{}' in '{}'; data.poses.image_ending names another ending",
-                            poses.image_ending, root));
+    throw Error(Exit::data, "no images '*{}' in '{}'; data.poses.image_ending names another ending",
+                poses.image_ending, root);
   if (!options.valid.folder && !options.valid.divides())
     throw Error(Exit::data, Option{"data.valid"},
                 "names no validation split; write '{fraction: 0.2}', or a folder in root");

@@ -1,7 +1,6 @@
 #include "data/image/image_rows.h"
 
 #include <ATen/ops/empty.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -62,11 +61,10 @@ void ImageRows::add_stages(const TransformLists& lists, const PipelineOptions& o
     stages_.push_back({ends[i], make_side(steps, options, Split::train, source)});
     const auto& found = stages_.back().side.extent;
     if (std::min(found.height, found.width) != wanted)
-      throw Error(
-          Exit::recipe, Option{"data.transforms.progressive"},
-          fmt::format("size {} cannot be reached by scaling sizes in data.transforms.train; "
-                      "images would be {} x {}",
-                      wanted, found.height, found.width));
+      throw Error(Exit::recipe, Option{"data.transforms.progressive"},
+                  "size {} cannot be reached by scaling sizes in data.transforms.train; images "
+                  "would be {} x {}",
+                  wanted, found.height, found.width);
   }
 }
 

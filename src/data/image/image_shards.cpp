@@ -1,6 +1,4 @@
 // data image_shards: images in tar shards, in WebDataset's layout.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 
@@ -57,9 +55,8 @@ const TarMember& image_of(const ShardSample& sample, const std::optional<std::st
   for (const auto name : usual)
     if (!extension && !found) found = sample.column(name);
   if (found) return *found;
-  throw Error(Exit::data, Option{"data.image"},
-              fmt::format("shard '{}': sample '{}' has no {}", shard, shown(sample.key),
-                          extension ? "." + *extension : "image (.jpg, .jpeg, .png, .webp)"));
+  throw Error(Exit::data, Option{"data.image"}, "shard '{}': sample '{}' has no {}", shard,
+              shown(sample.key), extension ? "." + *extension : "image (.jpg, .jpeg, .png, .webp)");
 }
 
 /// Lists the samples of shards, and their labels.

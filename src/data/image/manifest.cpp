@@ -134,7 +134,7 @@ RowTargets label_targets(const ManifestOptions& options, const Csv& csv, ImageLi
   auto labels = labels_of(options, csv);
   list.multi_label = options.label_delimiter.has_value();
   list.classes = class_order(all_of(labels));
-  if (list.classes.empty()) throw Error(Exit::data, options.file + ": no row has a label");
+  if (list.classes.empty()) throw Error(Exit::data, "{}: no row has a label", options.file);
   std::map<std::string, std::int64_t> classes;
   for (const auto& name : list.classes) classes.emplace(name, std::ssize(classes));
   return [labels, classes, several = list.multi_label](std::size_t row) {

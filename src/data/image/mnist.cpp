@@ -1,7 +1,5 @@
 // data mnist: IDX files (http://yann.lecun.com/exdb/mnist/), train-images-idx3-ubyte and so on, as
 // they are or with .gz. Fashion-MNIST and others in the same form read as well.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 
@@ -47,11 +45,11 @@ PixelSet read_idx(const FileSystem& files, const std::string& root, const std::s
   const auto sizes = idx_sizes(set.files[0].bytes(), 3, set.files[0].path());
   const auto labels = idx_sizes(set.files[1].bytes(), 1, set.files[1].path());
   if (labels[0] != sizes[0])
-    throw Error(Exit::data, fmt::format("'{}' has {} labels for {} images", set.files[1].path(),
-                                        labels[0], sizes[0]));
+    throw Error(Exit::data, "'{}' has {} labels for {} images", set.files[1].path(), labels[0],
+                sizes[0]);
   const Extent size{1, static_cast<int>(sizes[1]), static_cast<int>(sizes[2])};
   if (extent.fixed() && !(size == extent))
-    throw Error(Exit::data, fmt::format("'{}' has images of another size", set.files[0].path()));
+    throw Error(Exit::data, "'{}' has images of another size", set.files[0].path());
   extent = size;
   const auto first_label = set.files[1].bytes().subspan(8);
   set.labels.assign(first_label.begin(), first_label.end());

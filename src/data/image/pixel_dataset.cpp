@@ -18,9 +18,8 @@ std::string text(std::span<const std::uint8_t> bytes) {
 void check_labels(const PixelSet& set, std::size_t classes) {
   for (std::size_t i = 0; i < set.labels.size(); ++i)
     if (set.labels[i] >= classes)
-      throw Error(Exit::data, "'" + set.files.back().path() + "': sample " + std::to_string(i) +
-                                  " of its split has label " + std::to_string(set.labels[i]) +
-                                  ", and there are " + std::to_string(classes) + " classes");
+      throw Error(Exit::data, "'{}': sample {} of its split has label {}, and there are {} classes",
+                  set.files.back().path(), i, set.labels[i], classes);
 }
 
 /// Gives labels the numbers of the known classes, whose names are returned.

@@ -1,7 +1,5 @@
 #include "data/image/progressive.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -16,12 +14,11 @@ double in_epochs(const Duration& until, std::optional<double> epochs) {
   if (until.unit == Duration::Unit::epochs) return until.count;
   if (until.unit != Duration::Unit::share)
     throw Error(Exit::recipe, Option{"data.transforms.progressive"},
-                fmt::format("'{}' is no number of epochs and no share of the run", to_text(until)));
+                "'{}' is no number of epochs and no share of the run", to_text(until));
   if (!epochs)
     throw Error(Exit::recipe, Option{"data.transforms.progressive"},
-                "'" + to_text(until) +
-                    "' is a share of a run that is not measured in epochs; write "
-                    "'until: 3 epochs'");
+                "'{}' is a share of a run that is not measured in epochs; write 'until: 3 epochs'",
+                to_text(until));
   return until.count * *epochs;
 }
 
@@ -58,9 +55,9 @@ std::vector<std::int64_t> stage_ends(const std::vector<SizeStage>& stages,
     const auto end = std::llround(in_epochs(stage.until, epochs));
     if (end <= (ends.empty() ? 0 : ends.back()))
       throw Error(Exit::recipe, Option{"data.transforms.progressive"},
-                  fmt::format("nothing is left for 'until: {}', size {}: it ends with the epoch in "
-                              "which it would begin",
-                              to_text(stage.until), stage.size));
+                  "nothing is left for 'until: {}', size {}: it ends with the epoch in which it "
+                  "would begin",
+                  to_text(stage.until), stage.size);
     ends.push_back(end);
   }
   return ends;

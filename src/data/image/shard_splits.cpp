@@ -21,7 +21,7 @@ void add_shards(ImageList& list, Split split, const std::string& pattern, const 
     work.did();
   }
   if (files.empty())
-    throw Error(Exit::data, Option{option}, "no samples in " + plural(std::ssize(names), "shard"));
+    throw Error(Exit::data, Option{option}, "no samples in {}", plural(std::ssize(names), "shard"));
 }
 
 }  // namespace

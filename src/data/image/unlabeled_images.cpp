@@ -26,12 +26,12 @@ struct UnlabeledImagesOptions {
 
 // Both splits are the same images: the valid transforms are the ones that matter.
 ImageList list_images(const FileSystem& system, const UnlabeledImagesOptions& options) {
-  if (!is_folder(system, options.root)) throw Error(Exit::data, "no folder '" + options.root + "'");
+  if (!is_folder(system, options.root)) throw Error(Exit::data, "no folder '{}'", options.root);
   ImageList list(system);
   list.root = options.root;
   for (const auto& path : ImageScan(options.root, options.extensions, system).images(""))
     list.files[0].push_back({path, -1});
-  if (list.files[0].empty()) throw Error(Exit::data, "no images in '" + options.root + "'");
+  if (list.files[0].empty()) throw Error(Exit::data, "no images in '{}'", options.root);
   list.files[1] = list.files[0];
   return list;
 }

@@ -1,7 +1,5 @@
 #include "data/loader/bad_samples.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/error.h"
@@ -33,10 +31,9 @@ void require_few_bad(const PolicySpec& policy, std::int64_t bad, std::int64_t sa
                      const std::string& which) {
   const double allowed = policy.bad_samples.value * static_cast<double>(samples);
   if (static_cast<double>(bad) <= std::max(allowed, 1.0)) return;
-  throw Error(
-      Exit::data,
-      fmt::format("{} of {} {} could not be read, more than policy.bad_samples allows ({} %)", bad,
-                  samples, which, short_number(100 * policy.bad_samples.value)));
+  throw Error(Exit::data,
+              "{} of {} {} could not be read, more than policy.bad_samples allows ({} %)", bad,
+              samples, which, short_number(100 * policy.bad_samples.value));
 }
 
 }  // namespace ddptrain

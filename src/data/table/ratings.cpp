@@ -43,10 +43,10 @@ struct RatingsTableOptions {
 std::string column_name(const Name& written, std::size_t place, const TableSource& source) {
   if (!written.automatic()) return *written.value;
   if (place < source.header().size()) return source.header()[place];
-  throw Error(Exit::data, source.path() + ":1: " +
-                              plural(static_cast<std::int64_t>(source.header().size()), "column") +
-                              ", and a user, an item and a rating are three; write which columns "
-                              "they are in data.user, data.item and data.rating");
+  throw Error(Exit::data,
+              "{}:1: {}, and a user, an item and a rating are three; write which columns they are "
+              "in data.user, data.item and data.rating",
+              source.path(), plural(static_cast<std::int64_t>(source.header().size()), "column"));
 }
 
 /// What was open: the run's recipe has the names, so that `predict` reads columns in any order.
@@ -67,7 +67,7 @@ TableOptions as_table(const RatingsTableOptions& options, const TableSource& sou
   const auto user = column_name(options.user, 0, source);
   const auto item = column_name(options.item, 1, source);
   if (user == item)
-    throw Error(Exit::recipe, Option{"data.item"}, "'" + item + "' is the column of users");
+    throw Error(Exit::recipe, Option{"data.item"}, "'{}' is the column of users", item);
   table.categories = std::vector<std::string>{user, item};
   table.continuous = std::vector<std::string>{};
   table.target.column = column_name(options.rating, 2, source);

@@ -49,9 +49,9 @@ class MaskTarget final : public ImageTarget, public PredictionForm {
                                path};
     const auto found = image_size(encoded);
     if (found != size)
-      throw Error(Exit::data, fmt::format("'{}' is {} pixels, and its image '{}' is {}", path,
-                                          size_text(found.width, found.height), file.path,
-                                          size_text(size.width, size.height)));
+      throw Error(Exit::data, "'{}' is {} pixels, and its image '{}' is {}", path,
+                  size_text(found.width, found.height), file.path,
+                  size_text(size.width, size.height));
     auto mask = decode_mask(encoded);
     for (auto& byte : mask.bytes) byte = class_of(byte, path);
     mask.border = codes_.border();
@@ -93,9 +93,10 @@ class MaskTarget final : public ImageTarget, public PredictionForm {
   std::uint8_t class_of(std::uint8_t value, const std::string& path) const {
     const auto found = codes_.class_of(value);
     if (found != MaskCodes::unknown) return static_cast<std::uint8_t>(found);
-    throw Error(Exit::data, fmt::format("'{}' has the number {}, which is none of the codes ({}); "
-                                        "name it in data.codes or data.void",
-                                        path, value, codes_.values_text()));
+    throw Error(Exit::data,
+                "'{}' has the number {}, which is none of the codes ({}); name it in data.codes or "
+                "data.void",
+                path, value, codes_.values_text());
   }
 
   /// Classes of a row's pixels for each pixel of its image: the nearest. What the row does not show

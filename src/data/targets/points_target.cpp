@@ -1,7 +1,6 @@
 #include "data/targets/points_target.h"
 
 #include <ATen/ops/empty.h>
-#include <fmt/format.h>
 
 #include <array>
 #include <cmath>
@@ -87,12 +86,11 @@ class PointsTarget final : public ImageTarget, public PredictionForm {
     const bool above = point.y < 0 || point.y > size.height;
     if (!left && !above) return;
     const auto& column = columns_[2 * index + (left ? 0 : 1)];
-    throw Error(
-        Exit::data,
-        fmt::format("'{}' is {} x {} pixels, and its {} is {}; points are pixels from its left "
-                    "upper corner, and 'data.outside: ignore' counts one outside as missing",
-                    file.path, size.width, size.height, column,
-                    format_number(left ? point.x : point.y)));
+    throw Error(Exit::data,
+                "'{}' is {} x {} pixels, and its {} is {}; points are pixels from its left upper "
+                "corner, and 'data.outside: ignore' counts one outside as missing",
+                file.path, size.width, size.height, column,
+                format_number(left ? point.x : point.y));
   }
 
   std::vector<std::string> columns_;

@@ -82,8 +82,8 @@ bool is_ignored(const TextFolderOptions& options, const std::string& name) {
 }
 
 [[noreturn]] void refuse_file(const fs::path& path) {
-  throw Error(Exit::data, "'" + path.string() +
-                              "' is a file next to the class folders; list it in data.ignore");
+  throw Error(Exit::data, "'{}' is a file next to the class folders; list it in data.ignore",
+              path.string());
 }
 
 bool has_extension(const TextFolderOptions& options, const fs::path& path) {
@@ -108,7 +108,7 @@ std::vector<std::string> labeled_folders(const FileSystem& system, const TextFol
   const auto names = class_folders(system, folder.string(), option, [&](const FileEntry& entry) {
     return is_class_folder(options, entry);
   });
-  if (names.empty()) throw Error(Exit::data, "no class folders in '" + folder.string() + "'");
+  if (names.empty()) throw Error(Exit::data, "no class folders in '{}'", folder.string());
   return names;
 }
 
@@ -138,11 +138,11 @@ void add_split(const TextFolderOptions& options, TextFiles& files, std::size_t s
     if (known == files.classes.end()) known = files.classes.insert(known, name);
     auto texts = texts_below(options, files, path / name, known - files.classes.begin());
     if (texts.empty() && split == 0 && !may_lack)
-      throw Error(Exit::data, "class folder '" + (path / name).string() + "' has no texts");
+      throw Error(Exit::data, "class folder '{}' has no texts", (path / name).string());
     auto& all = files.splits[split];
     all.insert(all.end(), texts.begin(), texts.end());
   }
-  if (files.splits[split].empty()) throw Error(Exit::data, "no texts in '" + path.string() + "'");
+  if (files.splits[split].empty()) throw Error(Exit::data, "no texts in '{}'", path.string());
 }
 
 /// The texts of all folders of a split, or those that lie in it, where it has no folders.
@@ -163,7 +163,7 @@ void add_documents(const TextFolderOptions& options, TextFiles& files, std::size
                              : std::vector{text_file(files, path / name, -1)};
     all.insert(all.end(), texts.begin(), texts.end());
   }
-  if (all.empty()) throw Error(Exit::data, "no texts in '" + path.string() + "'");
+  if (all.empty()) throw Error(Exit::data, "no texts in '{}'", path.string());
 }
 
 void hold_out(TextFiles& files, const ValidSpec& valid) {
@@ -213,7 +213,7 @@ TextFiles list_unlabeled(const FileSystem& system, const TextFolderOptions& opti
     files.root = file.parent_path().string();
     files.splits[1] = {{{file.filename().string(), -1}, system.info(path).size, 0}};
   }
-  if (files.splits[1].empty()) throw Error(Exit::data, fmt::format("no texts in '{}'", path));
+  if (files.splits[1].empty()) throw Error(Exit::data, "no texts in '{}'", path);
   return files;
 }
 

@@ -25,9 +25,8 @@ std::int64_t end_of(const BlockOptions& options, const TokenVocabulary& vocabula
   const auto& tokens = vocabulary.tokens;
   const auto found = std::find(tokens.begin(), tokens.end(), *options.end);
   if (found != tokens.end()) return found - tokens.begin();
-  throw Error(Exit::recipe, Option{"data.blocks.end"},
-              fmt::format("'{}' is no token of the vocabulary{}", shown(*options.end, 40),
-                          did_you_mean(nearest(*options.end, tokens))));
+  throw Error(Exit::recipe, Option{"data.blocks.end"}, "'{}' is no token of the vocabulary{}",
+              shown(*options.end, 40), did_you_mean(nearest(*options.end, tokens)));
 }
 
 /// A row of a batch.
@@ -51,8 +50,8 @@ class TokenSplit {
     const auto split = context.split;
     layout_ = make_layout(options, std::move(context));
     if (const auto left_out = layout_->left_out(); left_out > 0)
-      log::info(fmt::format("split '{}': {} no block and left out", split,
-                            plural(left_out, "token") + (left_out == 1 ? " is in" : " are in")));
+      log::info("split '{}': {} no block and left out", split,
+                plural(left_out, "token") + (left_out == 1 ? " is in" : " are in"));
   }
 
   const TokenLayout& layout() const { return *layout_; }

@@ -1,14 +1,12 @@
 // data token_file: token ids that `ddptrain data tokens` wrote, a file for each split.
 
-#include <fmt/format.h>
-
+#include "sources/tokens/token_file.h"
 #include "base/error.h"
 #include "base/files/digest.h"
 #include "base/json.h"
 #include "data/dataset.h"
 #include "data/tokens/token_dataset.h"
 #include "recipe/data_section.h"
-#include "sources/tokens/token_file.h"
 #include "text/tokenizer.h"
 
 namespace ddptrain {
@@ -50,9 +48,9 @@ void require_tokenizer(const TokenFile& file, const TokenFileOptions& options) {
   const auto tokenizer = catalog<Tokenizer>().build(*options.tokenizer);
   if (tokenizer->digest() != file.vocabulary().tokenizer)
     throw Error(Exit::data, Option{"data.tokenizer"},
-                fmt::format("'{}' was made by another tokenizer; write it again with 'ddptrain "
-                            "data tokens', or name the tokenizer that made it",
-                            options.train));
+                "'{}' was made by another tokenizer; write it again with 'ddptrain data tokens', "
+                "or name the tokenizer that made it",
+                options.train);
 }
 
 void require_one_vocabulary(const TokenFile& train, const TokenFile& valid,
@@ -60,9 +58,9 @@ void require_one_vocabulary(const TokenFile& train, const TokenFile& valid,
   const auto &a = train.vocabulary(), &b = valid.vocabulary();
   if (a.tokenizer == b.tokenizer && a.tokens == b.tokens && a.padding == b.padding) return;
   throw Error(Exit::data, Option{"data.valid"},
-              fmt::format("'{}' was made by another tokenizer, or has another vocabulary, than "
-                          "'{}'; 'ddptrain data tokens' writes both together",
-                          options.valid, options.train));
+              "'{}' was made by another tokenizer, or has another vocabulary, than '{}'; 'ddptrain "
+              "data tokens' writes both together",
+              options.valid, options.train);
 }
 
 /// A model reads the tokens that it was trained with.
@@ -73,9 +71,9 @@ void require_fitted(const TokenFile& file, const TokenFileOptions& options,
   const auto& own = file.vocabulary();
   if (state.at("tokenizer") == own.tokenizer && state.at("vocabulary") == own.tokens) return;
   throw Error(Exit::data, Option{"data.train"},
-              fmt::format("'{}' has other tokens than those that the model was trained with; write "
-                          "it again with that tokenizer",
-                          options.train));
+              "'{}' has other tokens than those that the model was trained with; write it again "
+              "with that tokenizer",
+              options.train);
 }
 
 }  // namespace

@@ -37,11 +37,10 @@ void require_same_world(c10d::Store& store, const Topology& topology) {
   const auto mine = std::to_string(topology.world);
   const auto first = store.compareSet(kWorld, std::string(), mine);
   if (first != mine)
-    throw Error(
-        Exit::device,
-        fmt::format("rank {} was started as one of {}, another as one of {}: give every node the "
-                    "same number of ranks (parallel.devices, or the launcher's own option)",
-                    topology.rank, mine, first));
+    throw Error(Exit::device,
+                "rank {} was started as one of {}, another as one of {}: give every node the same "
+                "number of ranks (parallel.devices, or the launcher's own option)",
+                topology.rank, mine, first);
 }
 
 /// Two runs that were started alike would count each other's ranks.
@@ -50,11 +49,11 @@ void claim_rank(c10d::Store& store, const Topology& topology) {
   const auto where = topology.address.empty()
                          ? std::string()
                          : fmt::format(" at '{}:{}'", topology.address, topology.port);
-  throw Error(Exit::device,
-              fmt::format("another process has come as rank {} of {}{}: two runs share a meeting "
-                          "point, or two processes were given one rank; give each run a port of "
-                          "its own (MASTER_PORT, --address)",
-                          topology.rank, topology.world, where));
+  throw Error(
+      Exit::device,
+      "another process has come as rank {} of {}{}: two runs share a meeting point, or two "
+      "processes were given one rank; give each run a port of its own (MASTER_PORT, --address)",
+      topology.rank, topology.world, where);
 }
 
 /// Those that never came, after a time-out.
@@ -96,10 +95,10 @@ void meet(c10d::Store& store, const Topology& topology, const MeetingTime& time)
 }
 
 void refuse_missing(const std::vector<int>& ranks, int world, milliseconds limit) {
-  throw Error(Exit::device,
-              fmt::format("rank {} of {} did not come within {}: look at its log, or raise "
-                          "'parallel.timeout.start'",
-                          rank_list(ranks), world, in_words(limit)));
+  throw Error(
+      Exit::device,
+      "rank {} of {} did not come within {}: look at its log, or raise 'parallel.timeout.start'",
+      rank_list(ranks), world, in_words(limit));
 }
 
 std::string agree_on_address(c10d::Store& store, const Topology& topology) {

@@ -55,8 +55,8 @@ int bound_socket(const addrinfo& address) {
 
 [[noreturn]] void refuse_port(const Topology& topology) {
   throw Error(Exit::device,
-              fmt::format("rank 0 cannot serve the meeting point '{}:{}' ({}): the port is in use",
-                          topology.address, topology.port, topology.named_by));
+              "rank 0 cannot serve the meeting point '{}:{}' ({}): the port is in use",
+              topology.address, topology.port, topology.named_by);
 }
 
 /// A socket that listens on the address which the ranks were given, and on no other. Nothing where
@@ -82,17 +82,14 @@ void wait_until_known(const Topology& topology, Clock::time_point end) {
   bool warned = false;
   while (Addresses(topology.address, topology.port).list == nullptr) {
     if (Clock::now() >= end)
-      throw Error(Exit::device,
-                  fmt::format("rank {} cannot reach the meeting point '{}:{}' ({}): this machine "
-                              "knows no host '{}'",
-                              topology.rank, topology.address, topology.port, topology.named_by,
-                              topology.address));
+      throw Error(
+          Exit::device,
+          "rank {} cannot reach the meeting point '{}:{}' ({}): this machine knows no host '{}'",
+          topology.rank, topology.address, topology.port, topology.named_by, topology.address);
     if (!warned && Clock::now() >= warn_at) {
       warned = true;
-      log::warning(
-          fmt::format("rank {} waits for the meeting point: this machine knows no host "
-                      "'{}' ({})",
-                      topology.rank, topology.address, topology.named_by));
+      log::warning("rank {} waits for the meeting point: this machine knows no host '{}' ({})",
+                   topology.rank, topology.address, topology.named_by);
     }
     std::this_thread::sleep_for(milliseconds(200));
   }
@@ -111,10 +108,9 @@ Store tcp_store(const Topology& topology, milliseconds timeout) {
   } catch (const std::exception& error) {
     const std::string what = error.what();
     if (options.isServer && what.find("EADDRINUSE") != std::string::npos) refuse_port(topology);
-    throw Error(Exit::device,
-                fmt::format("rank {} cannot reach the meeting point '{}:{}' within {} ({}): {}",
-                            topology.rank, topology.address, topology.port, in_words(timeout),
-                            topology.named_by, what.substr(0, what.find('\n'))));
+    throw Error(Exit::device, "rank {} cannot reach the meeting point '{}:{}' within {} ({}): {}",
+                topology.rank, topology.address, topology.port, in_words(timeout),
+                topology.named_by, what.substr(0, what.find('\n')));
   }
 }
 
@@ -145,9 +141,9 @@ Store store_of_run(const Topology& topology, milliseconds timeout) {
     if (served == topology.run_id) return store;
     if (run_of(served) != run_of(topology.run_id) || Clock::now() >= end)
       throw Error(Exit::device,
-                  fmt::format("rank {}: the meeting point '{}:{}' ({}) serves another run; give "
-                              "each run a port of its own",
-                              topology.rank, topology.address, topology.port, topology.named_by));
+                  "rank {}: the meeting point '{}:{}' ({}) serves another run; give each run a "
+                  "port of its own",
+                  topology.rank, topology.address, topology.port, topology.named_by);
     std::this_thread::sleep_for(milliseconds(200));
   }
 }

@@ -30,9 +30,8 @@ const c10::IValue& Conversion::value(std::size_t i) const {
 }
 
 void Conversion::refuse(const std::string& why) const {
-  throw Error(Exit::recipe,
-              fmt::format("ONNX: '{}'{}: {}; a .pt file holds this model", kind_of(node_),
-                          layer_.empty() ? "" : fmt::format(" (after layer '{}')", layer_), why));
+  throw Error(Exit::recipe, "ONNX: '{}'{}: {}; a .pt file holds this model", kind_of(node_),
+              layer_.empty() ? "" : fmt::format(" (after layer '{}')", layer_), why);
 }
 
 std::string Conversion::add(const std::string& op, std::vector<std::string> inputs,

@@ -149,8 +149,7 @@ int onnx_type(at::ScalarType type) {
       {at::kLong, 7},  {at::kBool, 9}, {at::kHalf, 10}, {at::kDouble, 11}};
   for (const auto& [known, number] : kTypes)
     if (known == type) return number;
-  throw Error(Exit::recipe,
-              fmt::format("ONNX: tensors of type {} are not exported", c10::toString(type)));
+  throw Error(Exit::recipe, "ONNX: tensors of type {} are not exported", c10::toString(type));
 }
 
 std::string to_bytes(const OnnxModel& model) {

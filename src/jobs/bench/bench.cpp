@@ -35,8 +35,7 @@ constexpr Flag kBenchFormat{"--format", "text|json", "of the result (default tex
 std::int64_t number_in(const std::string& flag, const std::string& text, std::int64_t most) {
   const auto number = parse_integer(trim(text));
   if (!number || *number < 1 || *number > most)
-    throw Error(Exit::recipe,
-                fmt::format("{}: '{}' is not a number from 1 to {}", flag, text, most));
+    throw Error(Exit::recipe, "{}: '{}' is not a number from 1 to {}", flag, text, most);
   return *number;
 }
 
@@ -129,9 +128,9 @@ struct Measured {
 Measured measure_all(std::vector<Loaded>& recipes, const BenchOptions& options) {
   Measured all;
   for (auto& loaded : recipes) {
-    log::info("measuring " + plural(options.steps, "step") +
-              (recipes.size() > 1 ? fmt::format(" ({} of {})", all.times.size() + 1, recipes.size())
-                                  : ""));
+    log::info(
+        "measuring {}{}", plural(options.steps, "step"),
+        recipes.size() > 1 ? fmt::format(" ({} of {})", all.times.size() + 1, recipes.size()) : "");
     const auto outcome = measure(loaded, options);
     if (!outcome.contains("times")) return {{}, failed(outcome)};
     all.times.push_back(step_times_from(outcome.at("times")));

@@ -2,7 +2,6 @@
 
 #include <c10/core/Event.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
-#include <fmt/format.h>
 
 #include <numeric>
 #include <optional>
@@ -223,9 +222,9 @@ int train_steps(Training& t, const BenchOptions& options, Hooks hooks, StepTimes
   if (result.signal != 0) return result.signal;
   if (watch.step == 0)
     throw Error(Exit::recipe,
-                fmt::format("the run ended after {} steps, before all were measured; ask for fewer "
-                            "with --steps, or for a longer train.duration",
-                            state.position.step));
+                "the run ended after {} steps, before all were measured; ask for fewer with "
+                "--steps, or for a longer train.duration",
+                state.position.step);
   times.step = watch.step;
   times.phases = watch.phases;
   times.flops = watch.flops;

@@ -47,7 +47,7 @@ std::vector<std::string> checkpoints_at(const std::string& word) {
   if (fs::exists(word + kManifest) || step_name(word).starts_with("step-")) return {word};
   if (!fs::is_directory(checkpoints_of(word))) throw no_run_folder(word);
   auto folders = checkpoint_folders(checkpoints_of(word));
-  if (folders.empty()) throw Error(Exit::data, "no checkpoint in '" + checkpoints_of(word) + "'");
+  if (folders.empty()) throw Error(Exit::data, "no checkpoint in '{}'", checkpoints_of(word));
   return folders;
 }
 
@@ -191,8 +191,7 @@ int verify_all(const Arguments& arguments) {
                     format_bytes(bytes_of(manifest_of(folder))).c_str());
     }
   if (damaged > 0)
-    throw Error(Exit::data,
-                fmt::format("{} of {} damaged", damaged, plural(looked_at, "checkpoint")));
+    throw Error(Exit::data, "{} of {} damaged", damaged, plural(looked_at, "checkpoint"));
   return 0;
 }
 
@@ -249,13 +248,13 @@ int consolidate(const Arguments& arguments) {
   const auto manifest = verify_checkpoint(folder);
   if (!words[2].ends_with(".safetensors")) {
     consolidate_checkpoint(folder, manifest, words[2]);
-    log::info("wrote " + folder + ", " + format_bytes(bytes_of(manifest)) + ", to " + words[2]);
+    log::info("wrote {}, {}, to {}", folder, format_bytes(bytes_of(manifest)), words[2]);
     return 0;
   }
   const auto checkpoint = map_checkpoint(folder);
   write_safetensors(words[2], {checkpoint.model, {{"format", "pt"}}});
-  log::info(fmt::format("wrote {} of {} to {}", plural(std::ssize(checkpoint.model), "tensor"),
-                        folder, words[2]));
+  log::info("wrote {} of {} to {}", plural(std::ssize(checkpoint.model), "tensor"), folder,
+            words[2]);
   return 0;
 }
 
@@ -269,7 +268,7 @@ int prune_run(const Arguments& arguments) {
   const auto before = list_checkpoints(checkpoints_of(run));
   prune_checkpoints(checkpoints_of(run), keep, "");
   for (const auto& folder : before)
-    if (!fs::exists(folder)) log::info("deleted " + folder);
+    if (!fs::exists(folder)) log::info("deleted {}", folder);
   print_shown("%s left\n",
               plural(std::ssize(list_checkpoints(checkpoints_of(run))), "checkpoint").c_str());
   return 0;
@@ -284,11 +283,9 @@ int checkpoint_action(const Arguments& arguments) {
                                                                  {"prune", prune_run}};
   const auto found = actions.find(action);
   if (found == actions.end())
-    throw Error(Exit::recipe,
-                fmt::format("'checkpoint' has no action '{}'{}", action,
-                            did_you_mean(
-                                nearest(action, {"info", "verify", "diff", "consolidate", "prune"}),
-                                "; there are info, verify, diff, consolidate, prune")));
+    throw Error(Exit::recipe, "'checkpoint' has no action '{}'{}", action,
+                did_you_mean(nearest(action, {"info", "verify", "diff", "consolidate", "prune"}),
+                             "; there are info, verify, diff, consolidate, prune"));
   return found->second(arguments);
 }
 

@@ -38,10 +38,10 @@ Recipe read_recipe(const Arguments& arguments, int others = 0) {
 int get(const Arguments& arguments) {
   const auto recipe = read_recipe(arguments);
   const auto data = build_data(recipe);
-  log::info("the data is there: " + plural(data->size(Split::train), "training sample") + ", " +
+  log::info("the data is there: {}, {}", plural(data->size(Split::train), "training sample"),
             plural(data->size(Split::valid), "validation sample"));
   for (auto& section : split_sections(recipe))
-    log::info(section.path + ": " +
+    log::info("{}: {}", section.path,
               plural(build_split(recipe, *data, section, false)->size(Split::valid), "sample"));
   return 0;
 }
@@ -217,7 +217,7 @@ std::uint64_t shard_bytes(const Arguments& arguments) {
   Size size;
   std::string why;
   if (!parse(Node::scalar(text), size, why) || size.bytes <= 0)
-    throw Error(Exit::recipe, fmt::format("--size: '{}' is not a size such as 256MiB", text));
+    throw Error(Exit::recipe, "--size: '{}' is not a size such as 256MiB", text);
   return static_cast<std::uint64_t>(size.bytes);
 }
 
@@ -238,9 +238,8 @@ int data(const Arguments& arguments) {
   if (action == "shards") return shards(arguments);
   if (action == "make") return make_data(arguments);
   const auto near = nearest(action, {"get", "check", "stats", "show", "tokens", "shards", "make"});
-  throw Error(Exit::recipe,
-              "'data' has no action '" + action + "'" +
-                  did_you_mean(near, "; there are get, check, stats, show, tokens, shards, make"));
+  throw Error(Exit::recipe, "'data' has no action '{}'{}", action,
+              did_you_mean(near, "; there are get, check, stats, show, tokens, shards, make"));
 }
 
 }  // namespace

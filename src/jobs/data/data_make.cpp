@@ -26,8 +26,7 @@ template <class Flags>
 void refuse(const Arguments& arguments, const Flags& flags) {
   for (const auto* flag : flags)
     if (arguments.has(flag))
-      throw Error(Exit::recipe,
-                  fmt::format("{} has no effect on 'data make {}'", flag, arguments.words[1]));
+      throw Error(Exit::recipe, "{} has no effect on 'data make {}'", flag, arguments.words[1]);
 }
 
 std::uint64_t seed_of(const Arguments& arguments, std::uint64_t otherwise) {
@@ -77,7 +76,7 @@ int until_asked_to_stop(const std::function<int()>& make) {
   try {
     return make();
   } catch (const StopMaking& stop) {
-    log::info(fmt::format("asked to stop ({}): nothing was made", signal_name(stop.signal)));
+    log::info("asked to stop ({}): nothing was made", signal_name(stop.signal));
     return 128 + stop.signal;
   }
 }
@@ -88,8 +87,8 @@ int whole_number(const Arguments& arguments, std::string_view flag, int otherwis
   if (!arguments.has(flag)) return otherwise;
   const auto value = parse_integer(arguments.value(flag));
   if (!value || *value < 1 || *value > 1'000'000)
-    throw Error(Exit::recipe,
-                fmt::format("{}: '{}' is not a whole number above 0", flag, arguments.value(flag)));
+    throw Error(Exit::recipe, "{}: '{}' is not a whole number above 0", flag,
+                arguments.value(flag));
   return static_cast<int>(*value);
 }
 
@@ -112,9 +111,8 @@ int make_data(const Arguments& arguments) {
   if (kind != kinds.end()) return until_asked_to_stop([&] { return kind->second(arguments); });
   std::vector<std::string> names;
   for (const auto& [name, make] : kinds) names.push_back(name);
-  throw Error(Exit::recipe,
-              fmt::format("'data make' has no kind '{}'{}", asked,
-                          did_you_mean(nearest(asked, names), "; there are " + join(names, ", "))));
+  throw Error(Exit::recipe, "'data make' has no kind '{}'{}", asked,
+              did_you_mean(nearest(asked, names), "; there are " + join(names, ", ")));
 }
 
 }  // namespace ddptrain

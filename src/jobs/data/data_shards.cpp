@@ -73,14 +73,15 @@ ShardedSplit split_of_images(const std::shared_ptr<const ImageFiles>& data, Spli
 ShardedData sharded_images(const Recipe& recipe) {
   if (written_target(recipe, all_catalogs()) != TargetKind::classes)
     throw Error(Exit::recipe, Option{"data"},
-                "shards are written of images of one class each and of lines of JSON, and '" +
-                    recipe.data.type() + "' gives other targets");
+                "shards are written of images of one class each and of lines of JSON, and '{}' "
+                "gives other targets",
+                recipe.data.type());
   std::shared_ptr<Dataset> built = build_data(recipe);
   const auto data = std::dynamic_pointer_cast<const ImageFiles>(built);
   if (!data)
     throw Error(Exit::recipe, Option{"data"},
-                "shards are written of image files and of lines of JSON; '" + recipe.data.type() +
-                    "' has neither");
+                "shards are written of image files and of lines of JSON; '{}' has neither",
+                recipe.data.type());
   const auto seed = seed_of_data(recipe);
   return {data->digest() + fmt::format(" {}", seed),
           data->facts().classes,
@@ -121,7 +122,7 @@ class ShardFolder {
     if (is_about(index())) return false;
     if (!is_about(unfinished())) {
       if (!fs::is_empty(folder_))
-        throw Error(Exit::data, fmt::format("'{}' has other files; name another folder", folder_));
+        throw Error(Exit::data, "'{}' has other files; name another folder", folder_);
       write_atomically(unfinished(), about_.dump());
     }
     for (const auto& entry : fs::directory_iterator(folder_))
@@ -148,9 +149,9 @@ class ShardFolder {
     const bool same = there.is_object() && there.value("data", "") == about_["data"] &&
                       there.value("shard_bytes", std::uint64_t{0}) == about_["shard_bytes"];
     if (same) return true;
-    throw Error(Exit::data, "'" + folder_ +
-                                "' has shards of other samples or of another size; name another "
-                                "folder");
+    throw Error(Exit::data,
+                "'{}' has shards of other samples or of another size; name another folder",
+                folder_);
   }
 
   std::string folder_;
@@ -171,9 +172,9 @@ Json written_split(const ShardedSplit& split, const std::string& folder, std::ui
                       {"samples", shard.samples},
                       {"sha256", shard.sha256}});
   }
-  log::info(fmt::format("wrote {} of {} into {} of '{}' ({})", plural(split.samples, "sample"),
-                        split.name, plural(std::ssize(shards), "shard"), folder,
-                        format_bytes(static_cast<std::int64_t>(bytes))));
+  log::info("wrote {} of {} into {} of '{}' ({})", plural(split.samples, "sample"), split.name,
+            plural(std::ssize(shards), "shard"), folder,
+            format_bytes(static_cast<std::int64_t>(bytes)));
   return {{"samples", split.samples}, {"shards", std::move(shards)}};
 }
 
@@ -183,7 +184,7 @@ void write_shards(const Recipe& recipe, const std::string& folder, std::uint64_t
   const bool lines = catalog<Dataset>().find(recipe.data.type())->has("label_in_lines");
   const auto data = lines ? sharded_lines(recipe) : sharded_images(recipe);
   ShardFolder shards(folder, data, most);
-  if (!shards.begin()) return log::info(fmt::format("the shards are in '{}' already", folder));
+  if (!shards.begin()) return log::info("the shards are in '{}' already", folder);
   Json index;
   if (!data.classes.empty()) index["classes"] = data.classes;
   for (const auto& split : data.splits) index[split.name] = written_split(split, folder, most);

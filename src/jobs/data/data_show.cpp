@@ -60,7 +60,7 @@ void write_sheet(std::vector<Preview> samples, const std::string& file) {
   for (auto& sample : samples)
     if (sample.image) images.push_back({std::move(*sample.image), caption(sample)});
   write_atomically(file, encode_png(contact_sheet(images)));
-  log::info("drew " + plural(static_cast<std::int64_t>(images.size()), "image") + " into " + file);
+  log::info("drew {} into {}", plural(static_cast<std::int64_t>(images.size()), "image"), file);
 }
 
 void print_words(const std::vector<std::vector<std::string>>& rows) {

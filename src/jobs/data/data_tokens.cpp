@@ -1,7 +1,5 @@
 #include "jobs/data/data_tokens.h"
 
-#include <fmt/format.h>
-
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/output/log.h"
@@ -32,8 +30,8 @@ void write_split(const TokenData& data, std::size_t split, const std::string& pa
   write_token_file(path, source, data.vocabulary);
   std::int64_t tokens = 0;
   for (std::int64_t i = 0; i < source.documents(); ++i) tokens += source.length(i);
-  log::info(fmt::format("wrote {} of {} into {}", plural(tokens, "token"),
-                        plural(source.documents(), "document"), path));
+  log::info("wrote {} of {} into {}", plural(tokens, "token"),
+            plural(source.documents(), "document"), path);
 }
 
 }  // namespace
@@ -41,8 +39,8 @@ void write_split(const TokenData& data, std::size_t split, const std::string& pa
 void write_tokens(const Recipe& recipe, const std::string& folder) {
   if (written_target(recipe, all_catalogs()) != TargetKind::tokens)
     throw Error(Exit::recipe, Option{"data"},
-                "'" + recipe.data.type() +
-                    "' gives no tokens; write a dataset of texts with 'task: language_model'");
+                "'{}' gives no tokens; write a dataset of texts with 'task: language_model'",
+                recipe.data.type());
   const auto dataset = build_data(without_blocks(recipe));
   const auto* tokens = dynamic_cast<const HasTokens*>(dataset.get());
   DDP_CHECK(tokens != nullptr, "data of tokens have some");

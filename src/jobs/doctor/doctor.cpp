@@ -156,7 +156,7 @@ std::vector<NamedObservation> findings() {
 void require_network(const Arguments& arguments) {
   for (const auto& flag : {kNetworkDevices, kNodes, kNodeRank, kAddress})
     if (arguments.has(flag.name))
-      throw Error(Exit::recipe, std::string(flag.name) + " is for 'doctor --network'");
+      throw Error(Exit::recipe, "{} is for 'doctor --network'", flag.name);
 }
 
 int doctor(const Arguments& arguments) {

@@ -112,8 +112,8 @@ std::vector<NamedObservation> what_there_is(DeviceKind kind) {
 void require_sum(const at::Tensor& tensor, double expected) {
   const auto sum = tensor.sum().item<double>();
   if (sum != expected)
-    throw Error(Exit::device, fmt::format("it gives {} where {} is right", format_number(sum),
-                                          format_number(expected)));
+    throw Error(Exit::device, "it gives {} where {} is right", format_number(sum),
+                format_number(expected));
 }
 
 /// Ones on the first device, twos on the second.

@@ -114,8 +114,8 @@ int ranks_given(const Arguments& arguments, int otherwise) {
   const auto text = arguments.value(kNetworkDevices.name);
   const auto number = parse_integer(text);
   if (!number || *number < 1 || *number > kMostRanks)
-    throw Error(Exit::recipe, fmt::format("--devices: '{}' is not a number of ranks from 1 to {}",
-                                          text, kMostRanks));
+    throw Error(Exit::recipe, "--devices: '{}' is not a number of ranks from 1 to {}", text,
+                kMostRanks);
   return static_cast<int>(*number);
 }
 
@@ -132,9 +132,9 @@ int ranks_of(const Topology& outer, const Arguments& arguments) {
 void require_known(const Topology& outer) {
   if (!outer.joined() || resolves(outer.address)) return;
   throw Error(Exit::device,
-              fmt::format("this machine knows no host '{}', where the ranks are to meet ({}); give "
-                          "an address instead of a name, or add it to DNS or /etc/hosts",
-                          outer.address, outer.named_by));
+              "this machine knows no host '{}', where the ranks are to meet ({}); give an address "
+              "instead of a name, or add it to DNS or /etc/hosts",
+              outer.address, outer.named_by);
 }
 
 }  // namespace

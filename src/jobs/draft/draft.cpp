@@ -157,7 +157,7 @@ std::vector<std::string> found_classes(const std::vector<ClassCount>& classes,
       fmt::format("{} in {}{}{}", counted(sum, noun), classes.size(),
                   classes.size() == 1 ? " class: " : " classes: ", join(counts, ", "))};
   if (classes.size() < 2)
-    throw Error(Exit::data, found[0] + "; a classifier needs two classes or more");
+    throw Error(Exit::data, "{}; a classifier needs two classes or more", found[0]);
   const auto [few, many] = fewest_and_most(classes);
   if (few < 10)
     found.push_back(fmt::format("the smallest class has {}, which is very few to learn from",
@@ -188,8 +188,8 @@ std::string choose_target(const InitRequest& request, const std::vector<std::str
     if (std::find(columns.begin(), columns.end(), request.target) != columns.end())
       return request.target;
     const auto near = nearest(request.target, columns);
-    throw Error(Exit::recipe, "--target: there is no column '" + request.target + "'" +
-                                  did_you_mean(near, "; there are " + join(columns, ", ")));
+    throw Error(Exit::recipe, "--target: there is no column '{}'{}", request.target,
+                did_you_mean(near, "; there are " + join(columns, ", ")));
   }
   for (const bool whole : {true, false})
     for (const auto& usual : kTargetNames)

@@ -98,9 +98,9 @@ Draft from_names(const InitRequest& request, const std::vector<std::string>& fil
   const auto classes = classes_by_name(files);
   if (classes.empty())
     throw Error(Exit::data,
-                counted(static_cast<std::int64_t>(files.size()), "image") + " in '" + request.path +
-                    "', and nothing says what they show; put those of each class "
-                    "into a folder of its own, or give a CSV file with the columns path and label");
+                "{} in '{}', and nothing says what they show; put those of each class into a "
+                "folder of its own, or give a CSV file with the columns path and label",
+                counted(static_cast<std::int64_t>(files.size()), "image"), request.path);
   Draft draft;
   draft.found = found_classes(classes, "image");
   draft.found[0] += " (by file name)";

@@ -75,15 +75,16 @@ void require_text(const std::string& where, const PlainTexts& texts, const TextS
   const auto found =
       fmt::format("{}: {}, {}", where, counted(texts.documents, "text"), words_in(texts.words()));
   if (texts.words() < kFewestWords)
-    throw Error(Exit::data, found + "; a language model needs " + with_commas(kFewestWords) +
-                                " words at least, and many more to write well: add texts of the "
-                                "kind. To tell classes apart, put the texts of each into a folder "
-                                "of its own, or give a CSV file with the columns text and label");
+    throw Error(Exit::data,
+                "{}; a language model needs {} words at least, and many more to write well: add "
+                "texts of the kind. To tell classes apart, put the texts of each into a folder of "
+                "its own, or give a CSV file with the columns text and label",
+                found, with_commas(kFewestWords));
   if (texts.documents < 2 && split.named.empty())
-    throw Error(Exit::data, found +
-                                "; scores need a second one that is not learned from: cut it into "
-                                "files, as 'split -n l/20 --additional-suffix=.txt FILE FOLDER/' "
-                                "does");
+    throw Error(Exit::data,
+                "{}; scores need a second one that is not learned from: cut it into files, as "
+                "'split -n l/20 --additional-suffix=.txt FILE FOLDER/' does",
+                found);
 }
 
 std::string found_share(const TextSplit& split) {
@@ -308,8 +309,10 @@ Draft draft_tokens(const InitRequest& request) {
   const auto train = is_folder ? at(request.path, kTrainTokens) : request.path;
   const auto valid = at(request.path, kValidTokens);
   if (!fs::exists(valid, unknown) || train == valid)
-    throw Error(Exit::data, "'" + train + "' needs the tokens of other texts for validation, '" +
-                                valid + "'; 'ddptrain data tokens' writes both");
+    throw Error(Exit::data,
+                "'{}' needs the tokens of other texts for validation, '{}'; 'ddptrain data tokens' "
+                "writes both",
+                train, valid);
   const TokenFile tokens(train);
   const auto vocabulary = std::ssize(tokens.vocabulary().tokens);
   Draft draft;
@@ -318,8 +321,8 @@ Draft draft_tokens(const InitRequest& request) {
                  "task: a language model, which learns to continue such texts",
                  std::string("validation split: ") + kValidTokens};
   if (tokens.tokens() < kFewestWords)
-    throw Error(Exit::data, fmt::format("{}: {}; a language model needs {} tokens at least", train,
-                                        draft.found[0], with_commas(kFewestWords)));
+    throw Error(Exit::data, "{}: {}; a language model needs {} tokens at least", train,
+                draft.found[0], with_commas(kFewestWords));
   const auto data = "  type: token_file\n  train: " +
                     yaml_text(is_folder ? at(request.written, kTrainTokens) : request.written) +
                     "\n  valid: " + yaml_text(at(request.written, kValidTokens)) + "\n";

@@ -101,8 +101,8 @@ FoundCodes codes_of_file(const std::string& root, const std::bitset<256>& number
   found.names = code_names({.file = "codes.txt", .names = {}}, root);
   for (std::size_t number = found.names.size(); number < kVoidNumber; ++number)
     if (numbers.test(number))
-      throw Error(Exit::data, fmt::format("{}: a mask holds {}, and codes.txt names {}, from 0 on",
-                                          root, number, counted(std::ssize(found.names), "class")));
+      throw Error(Exit::data, "{}: a mask holds {}, and codes.txt names {}, from 0 on", root,
+                  number, counted(std::ssize(found.names), "class"));
   std::vector<std::string> voids;
   for (const auto& name : found.names)
     if (is_void_name(name)) voids.push_back(name);

@@ -201,8 +201,9 @@ std::vector<std::string> found_in_table(const InitRequest& request, const TableP
 void require_readable(const InitRequest& request, const TableProfile& profile) {
   const auto& none = profile.unreadable;
   if (std::find(none.begin(), none.end(), request.target) != none.end())
-    throw Error(Exit::data, profile.path + ": column '" + request.target +
-                                "' holds neither numbers nor text; name another one with --target");
+    throw Error(Exit::data,
+                "{}: column '{}' holds neither numbers nor text; name another one with --target",
+                profile.path, request.target);
 }
 
 Draft draft_rows(const InitRequest& request, const TableFile& file, const TableProfile& profile) {
@@ -212,8 +213,8 @@ Draft draft_rows(const InitRequest& request, const TableFile& file, const TableP
   const auto& options = plan.options;
   if (options.categories.value->empty() && options.continuous.value->empty() &&
       options.dates.empty())
-    throw Error(Exit::data,
-                profile.path + ": no column is left to predict '" + plan.target->name + "' from");
+    throw Error(Exit::data, "{}: no column is left to predict '{}' from", profile.path,
+                plan.target->name);
   plan.options.missing = file.missing;
   const auto table = try_splits(file.source, plan);
   constexpr std::int64_t large = 1'000'000;
@@ -227,15 +228,15 @@ const ColumnProfile* named_or_longest(const InitRequest& request, const TablePro
   for (const auto& column : profile.columns) {
     if (!request.text.empty() && column.name == request.text) {
       if (!column.numbers()) return &column;
-      throw Error(Exit::recipe, "--text: column '" + column.name + "' holds numbers");
+      throw Error(Exit::recipe, "--text: column '{}' holds numbers", column.name);
     }
     const bool other = column.name != request.target && holds_texts(column);
     if (other && (!longest || column.letters > longest->letters)) longest = &column;
   }
   if (!request.text.empty())
-    throw Error(Exit::recipe, "--text: there is no column '" + request.text + "'" +
-                                  did_you_mean(nearest(request.text, profile.names()),
-                                               "; there are " + join(profile.names(), ", ")));
+    throw Error(Exit::recipe, "--text: there is no column '{}'{}", request.text,
+                did_you_mean(nearest(request.text, profile.names()),
+                             "; there are " + join(profile.names(), ", ")));
   return longest;
 }
 
@@ -252,8 +253,8 @@ const ColumnProfile* column_to_continue(const InitRequest& request, const TableP
   const auto& columns = profile.columns;
   if (columns.size() == 1 && !columns[0].numbers()) return &columns[0];
   if (!request.language) return nullptr;
-  throw Error(Exit::data, profile.path + ": no column looks like texts; name one with --text: " +
-                              join(profile.names(), ", "));
+  throw Error(Exit::data, "{}: no column looks like texts; name one with --text: {}", profile.path,
+              join(profile.names(), ", "));
 }
 
 /// The column of texts to learn classes or numbers from; null where the file is a table.
@@ -275,10 +276,11 @@ const ColumnProfile* column_of_texts(const InitRequest& request, const TableProf
 
 void require_targets(const TableProfile& profile, const ColumnProfile& target) {
   if (target.missing > 0)
-    throw Error(Exit::data, profile.path + ": " + counted(target.missing, "row") + " of " +
-                                with_commas(profile.rows) + " without a '" + target.name +
-                                "', which is to be predicted; take them out, or name another "
-                                "column with --target");
+    throw Error(Exit::data,
+                "{}: {} of {} without a '{}', which is to be predicted; take them out, or name "
+                "another column with --target",
+                profile.path, counted(target.missing, "row"), with_commas(profile.rows),
+                target.name);
 }
 
 std::vector<ClassCount> classes_in(const ColumnProfile& target, std::int64_t rows) {
@@ -305,9 +307,8 @@ std::string found_target(const InitRequest& request, const std::string& target) 
 }
 
 void refuse_without_target(const TableProfile& profile) {
-  throw Error(Exit::data, profile.path +
-                              ": no column looks like a target; name one with --target: " +
-                              join(profile.names(), ", "));
+  throw Error(Exit::data, "{}: no column looks like a target; name one with --target: {}",
+              profile.path, join(profile.names(), ", "));
 }
 
 Draft draft_csv(const InitRequest& request) {
@@ -331,8 +332,8 @@ Draft draft_csv(const InitRequest& request) {
 
 Draft draft_parquet(const InitRequest& request) {
   if (!request.text.empty() || request.language)
-    throw Error(Exit::recipe, std::string(request.language ? "--task" : "--text") +
-                                  ": texts are read from CSV files and lines of JSON");
+    throw Error(Exit::recipe, "{}: texts are read from CSV files and lines of JSON",
+                request.language ? "--task" : "--text");
   const ParquetSource parquet(request.path);
   const std::vector<std::string> only_nulls;
   return draft_rows(request, {parquet, "parquet_table", {only_nulls}},

@@ -50,7 +50,8 @@ JsonKeys keys_of(const std::string& file) {
   const auto line = trim(all.substr(0, std::min(all.find('\n'), all.size())));
   const auto object = json_or_null(line);
   if (!object.is_object())
-    throw Error(Exit::data, file + ":1: not an object, {\"text\": ..., \"label\": ...}, in a line");
+    throw Error(Exit::data, "{}:1: not an object, {{\"text\": ..., \"label\": ...}}, in a line",
+                file);
   JsonKeys keys;
   std::size_t longest = 0;
   for (const auto& [key, value] : object.items()) {
@@ -134,7 +135,7 @@ Draft draft_texts(const InitRequest& request) {
 
 Draft draft_json_lines(const InitRequest& request) {
   const auto keys = keys_of(request.path);
-  if (keys.text.empty()) throw Error(Exit::data, request.path + ":1: no text in it");
+  if (keys.text.empty()) throw Error(Exit::data, "{}:1: no text in it", request.path);
   const auto label =
       request.language ? "" : choose_target(request, keys.labels, [](const auto&) { return true; });
   if (label.empty())

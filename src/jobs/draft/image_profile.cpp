@@ -50,7 +50,7 @@ ImageProfile image_profile(const std::vector<std::string>& paths) {
       profile.unreadable.emplace_back(error.what());
     }
   if (profile.shorts.empty())
-    throw Error(Exit::data, "no image could be read: " + profile.unreadable.at(0));
+    throw Error(Exit::data, "no image could be read: {}", profile.unreadable.at(0));
   std::sort(profile.shorts.begin(), profile.shorts.end());
   return profile;
 }

@@ -70,10 +70,10 @@ Draft draft_file(const InitRequest& request) {
   if (extension == ".tokens") return draft_tokens(request);
   static const std::set<std::string> packed{".gz", ".bz2", ".xz", ".zst", ".zip", ".tar", ".tgz"};
   throw Error(Exit::recipe,
-              fmt::format("'{}' is no data that ddptrain reads; it takes a folder of images or "
-                          "texts, a .csv, .tsv, .jsonl or .parquet file{}{}",
-                          request.path, packed.contains(extension) ? "; unpack it first" : "",
-                          extension == ".txt" ? kCutIntoFiles : ""));
+              "'{}' is no data that ddptrain reads; it takes a folder of images or texts, a .csv, "
+              ".tsv, .jsonl or .parquet file{}{}",
+              request.path, packed.contains(extension) ? "; unpack it first" : "",
+              extension == ".txt" ? kCutIntoFiles : "");
 }
 
 /// The file in a folder, as a request of its own.
@@ -123,9 +123,8 @@ Draft draft_folder(InitRequest& given) {
     return draft_file(given);
   }
   if (tables.empty()) throw Error(Exit::data, nothing_in(request));
-  throw Error(Exit::data,
-              fmt::format("'{}' holds several tables; name one: ddptrain init {}", request.path,
-                          (fs::path(request.path) / tables[0]).lexically_normal().string()));
+  throw Error(Exit::data, "'{}' holds several tables; name one: ddptrain init {}", request.path,
+              (fs::path(request.path) / tables[0]).lexically_normal().string());
 }
 
 /// A folder that holds one table is that file in `request` from then on.
@@ -133,14 +132,15 @@ Draft draft_of(InitRequest& request) {
   std::error_code unknown;
   if (fs::is_directory(request.path, unknown)) return draft_folder(request);
   if (!url_scheme(request.path).empty())
-    throw Error(Exit::recipe, "'" + without_passwords(request.path) +
-                                  "' is an address, and 'init' looks at files of this machine; "
-                                  "draft a recipe from a part of them here, and write the address "
-                                  "into its data section");
+    throw Error(Exit::recipe,
+                "'{}' is an address, and 'init' looks at files of this machine; draft a recipe "
+                "from a part of them here, and write the address into its data section",
+                without_passwords(request.path));
   if (!fs::exists(request.path, unknown))
-    throw Error(Exit::recipe, fmt::format("'{}' is neither a file or folder nor a built-in recipe; "
-                                          "'ddptrain init' shows their names",
-                                          request.path));
+    throw Error(
+        Exit::recipe,
+        "'{}' is neither a file or folder nor a built-in recipe; 'ddptrain init' shows their names",
+        request.path);
   return draft_file(request);
 }
 
@@ -199,11 +199,11 @@ std::string use_line(const Draft& draft, const std::string& name, const std::str
 
 void require_free(const std::string& file, const Arguments& arguments) {
   if (fs::is_directory(file))
-    throw Error(Exit::recipe, fmt::format("'{}' is a folder; name a file, such as '{}'", file,
-                                          (fs::path(file) / kRecipeYaml).string()));
+    throw Error(Exit::recipe, "'{}' is a folder; name a file, such as '{}'", file,
+                (fs::path(file) / kRecipeYaml).string());
   if (fs::exists(file) && !arguments.has("--force"))
-    throw Error(Exit::recipe,
-                "'" + file + "' is there already; --force replaces it, or name another file");
+    throw Error(Exit::recipe, "'{}' is there already; --force replaces it, or name another file",
+                file);
 }
 
 InitRequest request_of(const Arguments& arguments) {

@@ -237,8 +237,9 @@ std::string root_of_paths(const TableProfile& profile, const ColumnProfile& path
   for (const auto& entry : fs::directory_iterator(home, unknown))
     if (entry.is_directory(unknown) && fs::exists(entry.path() / one, unknown))
       return entry.path().filename().string();
-  throw Error(Exit::data, profile.path + ": '" + one.string() + "' (column '" + paths.name +
-                              "') is neither next to the file nor in a folder next to it");
+  throw Error(Exit::data,
+              "{}: '{}' (column '{}') is neither next to the file nor in a folder next to it",
+              profile.path, one.string(), paths.name);
 }
 
 std::string output_range(const ColumnProfile& target) {

@@ -21,8 +21,10 @@ TransformLists lists_of(const Recipe& recipe) {
 }
 
 [[noreturn]] void refuse(const std::string& why) {
-  throw Error(Exit::recipe, "--with-preprocessing: " + why +
-                                "; without it, a graph takes images after data.transforms.valid");
+  throw Error(
+      Exit::recipe,
+      "--with-preprocessing: {}; without it, a graph takes images after data.transforms.valid",
+      why);
 }
 
 std::vector<SizeChange> changes_of(const Choice<Transform>& step) {

@@ -20,7 +20,7 @@ namespace {
 at::Tensor saved_tensor(const SavedModel& saved, const std::string& name) {
   for (const auto& named : saved.weights)
     if (named.name == name) return named.tensor.to(at::kDouble).contiguous();
-  throw Error(Exit::data, fmt::format("the checkpoint has no '{}'", name));
+  throw Error(Exit::data, "the checkpoint has no '{}'", name);
 }
 
 /// "u_weight" of "u_weight.weight", with a number where a name has several.
@@ -34,9 +34,8 @@ std::size_t place_of_column(const std::vector<CategoryColumn>& columns, const st
   for (const auto& column : columns) names.push_back(column.name);
   for (std::size_t i = 0; i < names.size(); ++i)
     if (names[i] == name) return i;
-  throw Error(Exit::recipe, fmt::format("--embeddings: no column '{}'{}", name,
-                                        did_you_mean(nearest(name, names),
-                                                     "; there are '" + join(names, "', '") + "'")));
+  throw Error(Exit::recipe, "--embeddings: no column '{}'{}", name,
+              did_you_mean(nearest(name, names), "; there are '" + join(names, "', '") + "'"));
 }
 
 std::string embeddings_csv(const CategoryColumn& column, const std::vector<std::string>& names,
@@ -64,15 +63,15 @@ void export_embeddings(const Recipe& recipe, const SavedModel& saved, const std:
                        const std::string& file) {
   const auto& entry = *catalog<Model>().find(recipe.model.type());
   if (!entry.has("takes_tables") || embedding_names(entry, 0).empty())
-    throw Error(Exit::recipe, "--embeddings: '" + entry.name + "' embeds no columns of a table");
+    throw Error(Exit::recipe, "--embeddings: '{}' embeds no columns of a table", entry.name);
   const auto columns = fitted_categories(saved.data.fitted);
   const auto place = place_of_column(columns, column);
   const auto names = embedding_names(entry, place);
   std::vector<at::Tensor> tensors;
   for (const auto& name : names) tensors.push_back(saved_tensor(saved, name));
   write_atomically(file, embeddings_csv(columns[place], names, tensors));
-  log::info(fmt::format("wrote {} of '{}' to {}",
-                        plural(std::ssize(columns[place].classes), "name"), column, file));
+  log::info("wrote {} of '{}' to {}", plural(std::ssize(columns[place].classes), "name"), column,
+            file);
 }
 
 }  // namespace ddptrain

@@ -2,7 +2,6 @@
 // reads safetensors, or under those of timm; the model as a graph (graph_file.h); or with
 // --embeddings, what was learned of each name of a column, as CSV.
 #include <ATen/CPUGeneratorImpl.h>
-#include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/files/files.h"
@@ -35,14 +34,14 @@ void check_words(const std::vector<std::string>& words) {
   if (words.size() == 2 && known) return;
   if (words.size() == 2)
     throw Error(Exit::recipe,
-                fmt::format("'{}': a file ends in .safetensors (weights, for PyTorch, timm and "
-                            "Hugging Face), .pt (TorchScript) or .onnx",
-                            file));
+                "'{}': a file ends in .safetensors (weights, for PyTorch, timm and Hugging Face), "
+                ".pt (TorchScript) or .onnx",
+                file);
   if (known)
-    throw Error(Exit::recipe, "'" + file +
-                                  "' is the file to write; write the run before it: "
-                                  "'ddptrain export RUN_FOLDER " +
-                                  file + "'");
+    throw Error(
+        Exit::recipe,
+        "'{}' is the file to write; write the run before it: 'ddptrain export RUN_FOLDER {}'", file,
+        file);
   throw Error(Exit::recipe, kUsage);
 }
 
@@ -75,14 +74,14 @@ std::int64_t rows_of(const Arguments& arguments) {
   if (text == "dynamic") return 0;
   const auto rows = parse_integer(text);
   if (!rows || *rows < 1)
-    throw Error(Exit::recipe, "--batch: '" + text + "' is neither 'dynamic' nor a number of rows");
+    throw Error(Exit::recipe, "--batch: '{}' is neither 'dynamic' nor a number of rows", text);
   return *rows;
 }
 
 bool is_half(const Arguments& arguments) {
   const auto text = arguments.value(kPrecision.name, "fp32");
   if (text != "fp32" && text != "fp16")
-    throw Error(Exit::recipe, fmt::format("--precision: '{}' is not 'fp32' or 'fp16'", text));
+    throw Error(Exit::recipe, "--precision: '{}' is not 'fp32' or 'fp16'", text);
   return text == "fp16";
 }
 
@@ -93,9 +92,8 @@ constexpr Flag kFolderFormat{"--format", "huggingface",
 void refuse_graph_flags(const Arguments& arguments) {
   for (const auto& flag : {kGraphBatch, kPrecision, kPreprocessing})
     if (arguments.has(flag.name))
-      throw Error(Exit::recipe, std::string(flag.name) +
-                                    " is of a graph, and weights have none; write FILE.pt or "
-                                    "FILE.onnx");
+      throw Error(Exit::recipe,
+                  "{} is of a graph, and weights have none; write FILE.pt or FILE.onnx", flag.name);
 }
 
 /// Rows of the tensor that the trait `embeds` names, of a model of texts; 0: it has none.
@@ -130,15 +128,15 @@ std::vector<NamedTensor> named_weights(const Arguments& arguments, const Recipe&
   for (const auto& table : model->name_tables())
     if (const auto why = table.differs ? table.differs("") : "";
         table.library == library && !why.empty())
-      log::warning(fmt::format("the weights fit {}'s network, which computes otherwise: {}",
-                               name_of(library), why));
+      log::warning("the weights fit {}'s network, which computes otherwise: {}", name_of(library),
+                   why);
   return published_as(library, saved.weights, *model);
 }
 
 int export_folder(const Arguments& arguments) {
   if (arguments.value(kFolderFormat.name) != "huggingface")
-    throw Error(Exit::recipe, fmt::format("--format: '{}' is not 'huggingface'",
-                                          arguments.value(kFolderFormat.name)));
+    throw Error(Exit::recipe, "--format: '{}' is not 'huggingface'",
+                arguments.value(kFolderFormat.name));
   if (arguments.words.size() != 2 || is_graph_file(arguments.words[1]) ||
       arguments.words[1].ends_with(".safetensors"))
     throw Error(Exit::recipe, kFolderUsage);
@@ -178,7 +176,7 @@ int export_model(const Arguments& arguments) {
   header["model"] = run.recipe.model.type();
   const auto weights = named_weights(arguments, run.recipe, saved);
   write_safetensors(file, {weights, header});
-  log::info(fmt::format("wrote {} to {}", plural(std::ssize(weights), "tensor"), file));
+  log::info("wrote {} to {}", plural(std::ssize(weights), "tensor"), file);
   return 0;
 }
 

@@ -148,19 +148,20 @@ class GraphExport {
   GraphExport(const SavedRun& run, const GraphFile& file)
       : run_(run), file_(file), loaded_(load_model(run, file)), entry_(entry_of(run)) {
     if (trait_argument(entry_, "reads_segments"))
-      throw Error(Exit::recipe, "'" + run.recipe.model.type() +
-                                    "' reads a text segment by segment, as often as its length "
-                                    "asks for, and a graph has no such loop; its weights can be "
-                                    "exported as .safetensors");
+      throw Error(Exit::recipe,
+                  "'{}' reads a text segment by segment, as often as its length asks for, and a "
+                  "graph has no such loop; its weights can be exported as .safetensors",
+                  run.recipe.model.type());
     if (entry_.has("scripted"))
       throw Error(Exit::recipe,
-                  fmt::format("'{}' is a graph already, that of model.file; export its weights as "
-                              ".safetensors, and read them in Python with load_state_dict",
-                              run.recipe.model.type()));
+                  "'{}' is a graph already, that of model.file; export its weights as "
+                  ".safetensors, and read them in Python with load_state_dict",
+                  run.recipe.model.type());
     if (entry_.has("continues_texts"))
-      throw Error(Exit::recipe, fmt::format("'{}' writes a text token by token, which a graph does "
-                                            "not; its weights can be exported as .safetensors",
-                                            run.recipe.model.type()));
+      throw Error(Exit::recipe,
+                  "'{}' writes a text token by token, which a graph does not; its weights can be "
+                  "exported as .safetensors",
+                  run.recipe.model.type());
   }
 
   void write() {
@@ -180,10 +181,9 @@ class GraphExport {
     if (file_.path.ends_with(kOnnxEnding))
       bytes = to_bytes(onnx(traced, example, expected_outputs[0].output));
     write_atomically(file_.path, bytes);
-    log::info(fmt::format(
-        "wrote {} ({}); largest difference between the traced graph and the model on {}: {}",
-        file_.path, format_bytes(std::ssize(bytes)), plural(compared.samples, "sample"),
-        short_number(compared.difference)));
+    log::info("wrote {} ({}); largest difference between the traced graph and the model on {}: {}",
+              file_.path, format_bytes(std::ssize(bytes)), plural(compared.samples, "sample"),
+              short_number(compared.difference));
   }
 
  private:
@@ -294,10 +294,10 @@ class GraphExport {
     }
     const double most = file_.half ? kHalfTolerance : kTolerance;
     if (!(compared.difference <= most * std::max(1.0, compared.output)))
-      throw Error(Exit::expect, "the graph is not the model: on " +
-                                    plural(compared.samples, "sample") +
-                                    " the largest difference is " +
-                                    short_number(compared.difference) + "; nothing was written");
+      throw Error(
+          Exit::expect,
+          "the graph is not the model: on {} the largest difference is {}; nothing was written",
+          plural(compared.samples, "sample"), short_number(compared.difference));
     return compared;
   }
 

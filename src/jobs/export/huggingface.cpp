@@ -1,7 +1,5 @@
 #include "jobs/export/huggingface.h"
 
-#include <fmt/format.h>
-
 #include <filesystem>
 
 #include "base/error.h"
@@ -73,8 +71,8 @@ std::vector<std::string> write_texts(const std::string& folder, const PublishedT
   if (!texts.codec) return {};
   write_json(folder + "/generation_config.json", generation_config(texts));
   if (texts.tokenizer_file.empty()) {
-    log::warning(fmt::format(
-        "transformers has no tokenizer like that of the run: {} has no tokenizer.json", folder));
+    log::warning("transformers has no tokenizer like that of the run: {} has no tokenizer.json",
+                 folder);
     return {"generation_config.json"};
   }
   write_atomically(folder + "/tokenizer.json", read_text(texts.tokenizer_file));
@@ -85,8 +83,7 @@ std::vector<std::string> write_texts(const std::string& folder, const PublishedT
 void make_folder(const std::string& folder) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
-  if (failed)
-    throw Error(Exit::data, "cannot make the folder '" + folder + "': " + failed.message());
+  if (failed) throw Error(Exit::data, "cannot make the folder '{}': {}", folder, failed.message());
 }
 
 }  // namespace
@@ -116,7 +113,7 @@ void write_huggingface_folder(const std::string& folder, const Model& model,
   write_json(folder + "/config.json", config_of(published, texts));
   std::vector<std::string> files{plural(std::ssize(weights), "tensor"), "config.json"};
   for (auto& file : write_texts(folder, texts)) files.push_back(std::move(file));
-  log::info(fmt::format("wrote {} to {}", join(files, ", "), folder));
+  log::info("wrote {} to {}", join(files, ", "), folder);
 }
 
 }  // namespace ddptrain

@@ -68,8 +68,7 @@ std::int64_t fitting_tokens(const SamplesSpec& spec, const Generator& generator,
     if (const auto why = generator.misfit(prompts[i], {}); !why.empty())
       throw at_prompt(i, "the prompt " + why);
     if (const auto why = generator.misfit(prompts[i], spec.tokens.value); !why.empty())
-      throw Error(Exit::recipe, Option{"eval.samples.tokens"},
-                  fmt::format("prompt {} {}", i + 1, why));
+      throw Error(Exit::recipe, Option{"eval.samples.tokens"}, "prompt {} {}", i + 1, why);
   }
   const auto room = generator.room(prompts);
   return spec.tokens.value.value_or(

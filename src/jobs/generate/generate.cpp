@@ -43,7 +43,7 @@ SamplingOptions sampling_of(const Arguments& arguments) {
   }
   const auto problems = check(given, shape, all_catalogs());
   if (has_errors(problems))
-    throw Error(Exit::recipe, flag_of(problems.front().path) + ": " + problems.front().message);
+    throw Error(Exit::recipe, "{}: {}", flag_of(problems.front().path), problems.front().message);
   return decode<SamplingOptions>(given);
 }
 
@@ -53,8 +53,7 @@ std::optional<std::int64_t> number_of(const Arguments& arguments, std::string_vi
   const auto text = arguments.value(flag);
   const auto number = parse_integer(text);
   if (number && *number >= least) return number;
-  throw Error(Exit::recipe, std::string(flag) + ": '" + text + "' is no integer from " +
-                                std::to_string(least) + " upwards");
+  throw Error(Exit::recipe, "{}: '{}' is no integer from {} upwards", flag, text, least);
 }
 
 std::vector<std::string> prompts_of(const Arguments& arguments) {
@@ -95,7 +94,7 @@ SavedRun open_writer(const Arguments& arguments) {
 int generate(const Arguments& arguments) {
   auto job = job_of(arguments);
   const auto run = open_writer(arguments);
-  log::info(typed_path(run.folder) + ": " + to_text(weights_of(run)));
+  log::info("{}: {}", typed_path(run.folder), to_text(weights_of(run)));
   Placement placement;
   with_places(run.tree, [&] { placement = place(run.recipe, {}); });
   job.model.recipe = resolved(run.recipe, placement);

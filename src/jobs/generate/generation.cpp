@@ -1,6 +1,5 @@
 #include "jobs/generate/generation.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -86,10 +85,9 @@ class Generation {
       const auto tokens = codec_.encode(texts[i]);
       if (const auto count = std::ranges::count(tokens, codec_.unknown()); count > 0)
         log::warning(
-            fmt::format("prompt {}: {} of {} tokens are no words of the model's "
-                        "vocabulary: read as '{}'",
-                        prompts_ + static_cast<std::int64_t>(i) + 1, count, tokens.size(),
-                        codec_.token(codec_.unknown())));
+            "prompt {}: {} of {} tokens are no words of the model's vocabulary: read as '{}'",
+            prompts_ + static_cast<std::int64_t>(i) + 1, count, tokens.size(),
+            codec_.token(codec_.unknown()));
     }
   }
 
@@ -116,8 +114,8 @@ class Generation {
   void conclude() const {
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
-    log::info(fmt::format("wrote {} behind {} in {}", plural(tokens_, "token"),
-                          plural(prompts_, "prompt"), format_seconds(seconds)));
+    log::info("wrote {} behind {} in {}", plural(tokens_, "token"), plural(prompts_, "prompt"),
+              format_seconds(seconds));
   }
 
   const GenerateJob& job_;

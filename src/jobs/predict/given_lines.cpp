@@ -1,7 +1,5 @@
 #include "jobs/predict/given_lines.h"
 
-#include <fmt/format.h>
-
 #include "base/error.h"
 #include "base/text.h"
 #include "config/decode.h"
@@ -20,9 +18,10 @@ std::function<std::string(const std::string&)> text_of_line(const Recipe& recipe
   if (!recipe.data.node().find("file")) return [](const std::string& line) { return line; };
   const auto options = decode<TextRecordOptions>(recipe.data.node());
   if (options.text.size() > 1)
-    throw Error(Exit::recipe, fmt::format("'-': a line of stdin is one text, and a text of this "
-                                          "run has {} fields ({}); write them to a file",
-                                          options.text.size(), join(options.text, ", ")));
+    throw Error(Exit::recipe,
+                "'-': a line of stdin is one text, and a text of this run has {} fields ({}); "
+                "write them to a file",
+                options.text.size(), join(options.text, ", "));
   return [options](const std::string& line) { return joined_fields({line}, options); };
 }
 

@@ -92,7 +92,7 @@ std::int64_t top_of(const Arguments& arguments) {
   const auto given = arguments.value("--top");
   const auto count = parse_integer(given);
   if (!count || *count < 1)
-    throw Error(Exit::recipe, "--top: '" + given + "' is no number of classes from 1 upwards");
+    throw Error(Exit::recipe, "--top: '{}' is no number of classes from 1 upwards", given);
   return *count;
 }
 
@@ -122,7 +122,7 @@ SavedRun open_members(PredictJob& job, const PredictWords& words, const std::str
   std::optional<SavedRun> first;
   for (const auto& folder : words.runs) {
     auto run = open_member(folder, words, which);
-    log::info(typed_path(run.folder) + ": " + to_text(weights_of(run)));
+    log::info("{}: {}", typed_path(run.folder), to_text(weights_of(run)));
     if (!first) with_places(run.tree, [&] { job.placement = place(run.recipe, {}); });
     job.members.push_back({resolved(run.recipe, job.placement), run.checkpoint});
     if (!first) first = std::move(run);

@@ -1,7 +1,6 @@
 #include "jobs/predict/prediction.h"
 
 #include <ATen/core/grad_mode.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -68,10 +67,9 @@ std::vector<SharedInput> transposed(const std::vector<std::vector<PredictionInpu
   std::vector<SharedInput> inputs(of_members.front().size());
   for (const auto& own : of_members) {
     if (own.size() != inputs.size())
-      throw Error(
-          Exit::data,
-          fmt::format("the runs do not read the same inputs: one makes {} of them, another {}",
-                      plural(static_cast<std::int64_t>(inputs.size()), "input"), own.size()));
+      throw Error(Exit::data,
+                  "the runs do not read the same inputs: one makes {} of them, another {}",
+                  plural(static_cast<std::int64_t>(inputs.size()), "input"), own.size());
     for (std::size_t i = 0; i < own.size(); ++i) inputs[i].push_back(own[i]);
   }
   return inputs;
@@ -118,8 +116,7 @@ class Prediction {
   }
 
   [[noreturn]] static void refuse(const PredictorJob& member, const std::string& why) {
-    throw Error(Exit::data, fmt::format("the runs do not predict the same: of '{}' {}",
-                                        member.checkpoint, why));
+    throw Error(Exit::data, "the runs do not predict the same: of '{}' {}", member.checkpoint, why);
   }
 
   /// The kind of what is predicted, and the columns that name it.
@@ -281,13 +278,12 @@ class Prediction {
     const auto of = job_.lines            ? std::string("stdin")
                     : inputs_.size() == 1 ? inputs_[0].front().name
                                           : plural(std::ssize(inputs_), "input");
-    log::info(fmt::format("predicted {} of {} in {}{}", plural(samples_ - bad_, "sample"), of,
-                          format_seconds(line_.seconds()),
-                          job_.output.empty() ? "" : ": " + job_.output));
+    log::info("predicted {} of {} in {}{}", plural(samples_ - bad_, "sample"), of,
+              format_seconds(line_.seconds()), job_.output.empty() ? "" : ": " + job_.output);
     if (bad_ == 0) return;
     const auto text = plural(bad_, "sample") + " could not be read; the column 'error' says why";
     if (job_.skip_bad) return log::info(text);
-    log::error(text + ", and '--skip-bad' makes that no error");
+    log::error("{}, and '--skip-bad' makes that no error", text);
   }
 
   const PredictJob& job_;

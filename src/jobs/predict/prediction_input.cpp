@@ -79,7 +79,7 @@ struct Images {
 void add_folder(const FileSystem& files, const std::string& folder, const Names& classes,
                 Images& images) {
   const auto found = ImageScan(folder, image_extensions(), files).images("");
-  if (found.empty()) throw Error(Exit::data, fmt::format("no images in '{}'", folder));
+  if (found.empty()) throw Error(Exit::data, "no images in '{}'", folder);
   for (const auto& below : found)
     images.add((fs::path(folder) / below).string(), {class_folder(below, classes)});
 }
@@ -252,7 +252,7 @@ std::vector<PredictionInput> prediction_inputs(const Recipe& recipe, const Saved
     const auto path = given == kStdin && !stdin_file.empty() ? stdin_file : given;
     const bool files = dataset.has("file_each");  // of which one may be bad
     if (!files && system->info(path).kind == FileKind::none)
-      throw Error(Exit::data, fmt::format("no file '{}'", path));
+      throw Error(Exit::data, "no file '{}'", path);
     const Open open = [=](const std::string& file) { return build_data(recipe, saved, file); };
     inputs.push_back({fmt::format("'{}'", given),
                       [=] { return open(path); },

@@ -44,9 +44,10 @@ Recipe settled(Recipe recipe, const SavedData& saved) {
 /// What a language model has computed of a text is no prediction.
 void require_predictions(const Recipe& recipe) {
   if (catalog<Model>().find(recipe.model.type())->has("continues_texts"))
-    throw Error(Exit::recipe, "model '" + recipe.model.type() +
-                                  "' predicts the next token of a text; 'ddptrain generate' writes "
-                                  "texts, 'ddptrain eval' scores them");
+    throw Error(Exit::recipe,
+                "model '{}' predicts the next token of a text; 'ddptrain generate' writes texts, "
+                "'ddptrain eval' scores them",
+                recipe.model.type());
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "jobs/restart/other_devices.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -106,9 +104,9 @@ void require_shared_batch(const RecordedRecipe& recipe, std::int64_t piece, std:
   for (std::int64_t each = 1; each <= std::min<std::int64_t>(global, 64); ++each)
     if (global % (each * piece) == 0) possible.push_back(std::to_string(each));
   throw Error(Exit::recipe, Option{"parallel.devices"},
-              fmt::format("the global batch of this run, {}, cannot be shared evenly by {} "
-                          "devices; these numbers can: {}",
-                          global, devices, join(possible, ", ")));
+              "the global batch of this run, {}, cannot be shared evenly by {} devices; these "
+              "numbers can: {}",
+              global, devices, join(possible, ", "));
 }
 
 /// What the recipe had left open, and a mode for the devices that are asked for.

@@ -72,8 +72,7 @@ void enter_again(Job& job, const Topology& outer, const std::string& folder,
 
 void log_refusal(Restarts::Answer answer, const Restarts& restarts) {
   if (answer == Restarts::Answer::used_up)
-    log::error(fmt::format("not started again: {} restarts were made (parallel.restarts)",
-                           restarts.count()));
+    log::error("not started again: {} restarts were made (parallel.restarts)", restarts.count());
   if (answer == Restarts::Answer::stuck)
     log::error("not started again: no checkpoint was made since the last start");
 }
@@ -142,8 +141,8 @@ int run_with_restarts(Job job, const Topology& outer,
     job.without_local.clear();
     job.checkpoint = newest;
     job.restart = fmt::format("{} after exit code {}", restarts.in_words(), code);
-    log::warning(fmt::format("starting again from {} ({})", newest.value_or("the first step"),
-                             restarts.in_words()));
+    log::warning("starting again from {} ({})", newest.value_or("the first step"),
+                 restarts.in_words());
   }
 }
 

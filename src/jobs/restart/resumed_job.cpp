@@ -107,16 +107,16 @@ void keep_marks(Job& job, const std::string& folder) {
 
 void log_changes(const std::string& folder, const Job& job) {
   const auto all = changes(recorded_tree(folder), read_yaml(job.recipe_text, kRecipeYaml).tree);
-  for (const auto& change : all) log::info("changed: " + to_text(change));
+  for (const auto& change : all) log::info("changed: {}", to_text(change));
   const auto changed = [&](const std::string& start) {
     return std::ranges::any_of(
         all, [&](const Change& change) { return change.path.starts_with(start); });
   };
   if (!changed("parallel.device") && !changed("parallel.mode")) return;
   log::info(
-      fmt::format("on other devices than before: the global batch ({}), the order of samples{} and "
-                  "the learning rates stay; results are the same up to rounding",
-                  job.placement.batch.global, changed("train.precision") ? "" : ", the precision"));
+      "on other devices than before: the global batch ({}), the order of samples{} and the "
+      "learning rates stay; results are the same up to rounding",
+      job.placement.batch.global, changed("train.precision") ? "" : ", the precision");
 }
 
 std::optional<Resumed> unfinished_on_other_devices(const Recipe& recipe, const Node& tree,

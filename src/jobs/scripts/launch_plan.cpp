@@ -1,7 +1,5 @@
 #include "jobs/scripts/launch_plan.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -29,14 +27,12 @@ std::int64_t devices_of_all(const ParallelSpec& parallel, int nodes) {
   const auto devices = of_mode ? written_devices(parallel) : parallel.devices.count.value;
   if (!devices)
     throw Error(Exit::recipe, Option{"parallel.devices"},
-                fmt::format("auto is decided by the machine that trains, and a script is written "
-                            "before; write how many devices all nodes have together, as in "
-                            "'parallel.devices={}'",
-                            8 * nodes));
+                "auto is decided by the machine that trains, and a script is written before; write "
+                "how many devices all nodes have together, as in 'parallel.devices={}'",
+                8 * nodes);
   if (*devices % nodes != 0)
-    throw Error(Exit::recipe, Option{"parallel.devices"},
-                fmt::format("{} cannot be shared evenly by {}", plural(*devices, "device"),
-                            plural(nodes, "node")));
+    throw Error(Exit::recipe, Option{"parallel.devices"}, "{} cannot be shared evenly by {}",
+                plural(*devices, "device"), plural(nodes, "node"));
   return *devices;
 }
 
@@ -67,8 +63,8 @@ std::vector<std::string> words_of_run(const Arguments& arguments) {
 
 void require_ranks_on(int nodes, Mode mode) {
   if (nodes > 1 && !has_ranks(mode))
-    throw Error(Exit::recipe, Option{"parallel.mode"},
-                fmt::format("{} train together by ranks; write 'ddp'", plural(nodes, "node")));
+    throw Error(Exit::recipe, Option{"parallel.mode"}, "{} train together by ranks; write 'ddp'",
+                plural(nodes, "node"));
 }
 
 /// All that the recipe leaves open at once: every failure but the last is logged, that is thrown.
@@ -122,9 +118,9 @@ std::string typed_command(const LaunchPlan& plan, const std::vector<std::string>
 HostPort meeting_of(const LaunchPlan& plan) {
   if (!plan.meeting)
     throw Error(Exit::recipe,
-                fmt::format("{} meet at node 0, and nothing names it: add '--address HOST[:PORT]', "
-                            "or 'parallel.rendezvous: HOST:PORT'",
-                            plural(plan.nodes, "node")));
+                "{} meet at node 0, and nothing names it: add '--address HOST[:PORT]', or "
+                "'parallel.rendezvous: HOST:PORT'",
+                plural(plan.nodes, "node"));
   return {plan.meeting->host, plan.meeting->port.value_or(kUsualPort)};
 }
 

@@ -8,9 +8,10 @@ namespace {
 /// Under a launcher of ranks a process has one device.
 void require_ranks(std::string_view launcher, const LaunchPlan& plan) {
   if (plan.has_replicas)
-    throw Error(Exit::recipe, Option{"parallel.mode"},
-                "'dp' is one process with several devices, and " + std::string(launcher) +
-                    " starts a process for each; write 'ddp'");
+    throw Error(
+        Exit::recipe, Option{"parallel.mode"},
+        "'dp' is one process with several devices, and {} starts a process for each; write 'ddp'",
+        launcher);
 }
 
 /// Pods have the same port each, and names that the cluster gives them.

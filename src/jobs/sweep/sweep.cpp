@@ -92,16 +92,16 @@ std::string command_of(const Arguments& arguments) { return shell_line(command_w
 [[noreturn]] void refuse_format(const std::string& format) {
   if (format == "torchrun" || format == "mpirun")
     throw Error(Exit::recipe,
-                fmt::format("--print: {} starts the ranks of one run, and a sweep has several; "
-                            "'ddptrain sweep' starts them on one machine, and '--print slurm' or "
-                            "'--print kubernetes' writes a job that has a run an element",
-                            format));
+                "--print: {} starts the ranks of one run, and a sweep has several; 'ddptrain "
+                "sweep' starts them on one machine, and '--print slurm' or '--print kubernetes' "
+                "writes a job that has a run an element",
+                format);
   if (format == "jobset" || format == "trainjob" || format == "pytorchjob")
-    throw Error(Exit::recipe, "--print: the pods of a " + format +
-                                  " train one run together, and a sweep has several; '--print "
-                                  "kubernetes' writes an indexed Job, a run a pod");
-  throw Error(Exit::recipe,
-              fmt::format("--print: '{}' is not a format; write 'slurm' or 'kubernetes'", format));
+    throw Error(Exit::recipe,
+                "--print: the pods of a {} train one run together, and a sweep has several; "
+                "'--print kubernetes' writes an indexed Job, a run a pod",
+                format);
+  throw Error(Exit::recipe, "--print: '{}' is not a format; write 'slurm' or 'kubernetes'", format);
 }
 
 /// The devices of each run, which a pod must ask for.
@@ -119,10 +119,10 @@ int print_array_job(const SweepPlan& plan, const Recipe& recipe, const Arguments
   if (format != "slurm" && format != "kubernetes") refuse_format(format);
   if (plan.halving.lengths.size() > 1)
     throw Error(Exit::recipe,
-                "--print " + format +
-                    ": halving decides between runs which one goes on, and the elements of such a "
-                    "job do not wait for each other; 'sweep.method=grid' or 'random' writes one, "
-                    "or run 'ddptrain sweep' within one job");
+                "--print {}: halving decides between runs which one goes on, and the elements of "
+                "such a job do not wait for each other; 'sweep.method=grid' or 'random' writes "
+                "one, or run 'ddptrain sweep' within one job",
+                format);
   ArrayJob job{recipe.name, plan.halving.trials * plan.spec.seeds, 0, fs::current_path().string(),
                command_words(arguments)};
   if (plan.spec.parallel > 1) job.at_once = plan.spec.parallel;
@@ -138,8 +138,7 @@ RunKey run_asked(const SweepPlan& plan, const Arguments& arguments) {
   if (plan.halving.lengths.size() > 1)
     throw Error(Exit::recipe, "--run: halving decides between runs which one goes on");
   if (!number || *number < 1 || *number > runs)
-    throw Error(Exit::recipe,
-                fmt::format("--run: '{}' is not a run of this sweep, 1 to {}", text, runs));
+    throw Error(Exit::recipe, "--run: '{}' is not a run of this sweep, 1 to {}", text, runs);
   return {{(*number - 1) / plan.spec.seeds, 0}, (*number - 1) % plan.spec.seeds};
 }
 
@@ -173,22 +172,22 @@ int sweep_in(const std::string& folder, const SweepPlan& plan, const SweepWords&
              const Recipe& recipe, const Arguments& arguments) {
   const auto lock = lock_run(folder);
   SweepRecord record(folder);
-  log::info(method_text(plan) + ", in " + folder);
+  log::info("{}, in {}", method_text(plan), folder);
   const int code = run_sweep(plan, words, recipe, record, arguments);
   write_tables(plan, record);
   if (arguments.level != log::Level::quiet)
     print_lines(table_text(plan, record, terminal_columns(STDOUT_FILENO)));
   const auto rest = rest_of(plan, record);
   if (rest == Rest::none) record.finish();
-  if (rest == Rest::some) log::info(fmt::format("'{}' resumes this sweep", command_of(arguments)));
+  if (rest == Rest::some) log::info("'{}' resumes this sweep", command_of(arguments));
   if (rest == Rest::diverged)
     log::info(
         "nothing is left to train: what was not finite would be so again; another recipe, 'name' "
         "or 'output.dir' is another sweep");
-  log::info(fmt::format("the table is in {}/trials.{{txt,csv,json}}", folder));
+  log::info("the table is in {}/trials.{{txt,csv,json}}", folder);
   if (recipe.output.report) {
     write_report(folder);
-    log::info("report: " + typed_path(folder + "/report.html"));
+    log::info("report: {}", typed_path(folder + "/report.html"));
   }
   return code;
 }

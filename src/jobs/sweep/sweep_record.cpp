@@ -49,7 +49,7 @@ std::string record_file(const std::string& folder) { return folder + "/sweep.jso
 Json read(const std::string& folder) {
   auto json = json_or_null(read_text(record_file(folder)));
   if (!json.is_object() || !json.contains("recipe") || !json.contains("runs"))
-    throw Error(Exit::data, fmt::format("'{}' is not the record of a sweep", record_file(folder)));
+    throw Error(Exit::data, "'{}' is not the record of a sweep", record_file(folder));
   return json;
 }
 
@@ -98,7 +98,7 @@ SweepRecord::SweepRecord(std::string folder) : folder_(std::move(folder)) {
       if (has_result(value)) values_.push_back(std::move(value));
     }
   } catch (const Json::exception&) {
-    throw Error(Exit::data, fmt::format("'{}' is not the record of a sweep", record_file(folder_)));
+    throw Error(Exit::data, "'{}' is not the record of a sweep", record_file(folder_));
   }
 }
 

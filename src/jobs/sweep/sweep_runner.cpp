@@ -219,7 +219,7 @@ int run_alone(const SweepPlan& plan, const RunKey& key, const SweepWords& words,
               const Recipe& recipe, const SweepRecord& record, const Arguments& arguments) {
   const auto run = trial_run(plan, words, recipe, record, key);
   if (const auto ended = ended_value(run.folder, plan.watched)) {
-    log::info("done in " + run.folder);
+    log::info("done in {}", run.folder);
     return ended->code;
   }
   return train_trial(run, arguments);

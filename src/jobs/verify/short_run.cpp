@@ -131,8 +131,7 @@ std::vector<TracedStep> traced_steps(const std::string& folder) {
 
 std::string checkpoint_in(const std::string& folder) {
   const auto complete = list_checkpoints(folder + "/checkpoints");  // readers verify them
-  if (complete.empty())
-    throw Error(Exit::bug, "a short run left no checkpoint in '" + folder + "'");
+  if (complete.empty()) throw Error(Exit::bug, "a short run left no checkpoint in '{}'", folder);
   return complete.back();
 }
 

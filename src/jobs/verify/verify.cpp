@@ -57,12 +57,12 @@ VerifyWords verify_words(const Arguments& arguments) {
   std::vector<std::string> kinds;
   for (const auto& kind : kCheckKinds) kinds.emplace_back(kind.name);
   if (words.recipe.files.empty())
-    throw Error(Exit::recipe, "no recipe: ddptrain verify " + arguments.words[0] + " RECIPE");
+    throw Error(Exit::recipe, "no recipe: ddptrain verify {} RECIPE", arguments.words[0]);
   const auto& first = words.recipe.files[0];
   const auto near = nearest(first, kinds);
   if (!words.kind && words.recipe.files.size() > 1 && !near.empty() &&
       !std::filesystem::exists(first))
-    throw Error(Exit::recipe, "'" + first + "' is not " + one_of(kinds) + did_you_mean(near));
+    throw Error(Exit::recipe, "'{}' is not {}{}", first, one_of(kinds), did_you_mean(near));
   return words;
 }
 
@@ -70,7 +70,7 @@ std::int64_t steps_asked(const Arguments& arguments) {
   const auto text = arguments.value(kSteps.name, "3");
   const auto steps = parse_integer(text);
   if (!steps || *steps < 1 || *steps > 1'000'000)
-    throw Error(Exit::recipe, "--steps: '" + text + "' is not a number of steps, 1 to 1000000");
+    throw Error(Exit::recipe, "--steps: '{}' is not a number of steps, 1 to 1000000", text);
   return *steps;
 }
 
@@ -79,9 +79,10 @@ std::vector<std::int64_t> devices_asked(const Arguments& arguments) {
   for (const auto& text : split(arguments.value(kDevices.name, "2"), ',')) {
     const auto count = parse_integer(trim(text));
     if (!count || *count < 2 || *count > 1024)
-      throw Error(Exit::recipe, "--devices: '" + text +
-                                    "' is not a number of devices to compare with one, 2 to 1024; "
-                                    "'--devices 2,4' compares with two and with four");
+      throw Error(Exit::recipe,
+                  "--devices: '{}' is not a number of devices to compare with one, 2 to 1024; "
+                  "'--devices 2,4' compares with two and with four",
+                  text);
     if (std::ranges::count(devices, *count) == 0) devices.push_back(*count);
   }
   return devices;
@@ -167,10 +168,10 @@ int conclude(const CheckedRows& rows) {
   const auto same = std::ranges::count(rows, Verdict::same, &CheckedRow::verdict);
   for (const auto& row : rows)
     if (row.verdict == Verdict::different)
-      log::error(fmt::format("{} ({}, ranks {}): differ first at {}, by {} at most; {} is allowed",
-                             row.what, row.precision, row.ranks, row.note,
-                             short_number(row.largest), short_number(row.allowed)));
-  log::info(fmt::format("{} of {} equal", same, plural(same + different, "comparison")));
+      log::error("{} ({}, ranks {}): differ first at {}, by {} at most; {} is allowed", row.what,
+                 row.precision, row.ranks, row.note, short_number(row.largest),
+                 short_number(row.allowed));
+  log::info("{} of {} equal", same, plural(same + different, "comparison"));
   return static_cast<int>(different == 0 ? Exit::done : Exit::expect);
 }
 
@@ -179,8 +180,8 @@ void log_how_far(std::size_t done, std::size_t all, const CheckKind& kind, Preci
                  double seconds) {
   if (log::has_status()) return;
   const auto name = names(precision)[static_cast<std::size_t>(precision)];
-  log::info(fmt::format("check {} of {}{}: {} in {}", done + 1, all,
-                        done == 0 ? "" : " after " + format_seconds(seconds), kind.name, name));
+  log::info("check {} of {}{}: {} in {}", done + 1, all,
+            done == 0 ? "" : " after " + format_seconds(seconds), kind.name, name);
 }
 
 CheckedRows check_all(ShortRuns& runs, const CheckKind* kind, CheckSetting setting, Precision own) {
@@ -227,7 +228,7 @@ int verify(const Arguments& arguments) {
     flush_stdout();
     return conclude(rows);
   } catch (const Interrupted& interrupted) {
-    log::info("asked to stop (" + signal_name(interrupted.signal) + "): nothing was compared");
+    log::info("asked to stop ({}): nothing was compared", signal_name(interrupted.signal));
     return 128 + interrupted.signal;
   }
 }

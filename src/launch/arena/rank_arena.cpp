@@ -102,7 +102,7 @@ std::shared_ptr<RankArena> make_rank_arena(int ranks) {
   try {
     return std::make_shared<RankArena>(ranks);
   } catch (const Error& error) {
-    log::warning(std::string(error.what()) + ": they use the loopback network (Gloo), more slowly");
+    log::warning("{}: they use the loopback network (Gloo), more slowly", error.what());
     return nullptr;
   }
 }

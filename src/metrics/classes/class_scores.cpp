@@ -1,7 +1,5 @@
 #include "metrics/classes/class_scores.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -44,8 +42,8 @@ ClassCounts second_of_two(const std::vector<double>& pairs, const std::string& m
   const auto classes = class_counts(pairs);
   if (classes.size() != 2)
     throw Error(Exit::recipe, Option{"metrics"},
-                fmt::format("{} is for two classes, and {} are given; there is {}_multi", metric,
-                            classes.size(), metric));
+                "{} is for two classes, and {} are given; there is {}_multi", metric,
+                classes.size(), metric);
   return classes[1];
 }
 
@@ -104,10 +102,10 @@ class ClassScore final : public Metric {
  private:
   void require_two(std::size_t classes) const {
     if (options_.average == Average::binary && classes > 2)
-      throw Error(Exit::recipe, Option{"metrics"},
-                  fmt::format("{}.average: binary is for two classes, and {} are given; write "
-                              "macro, micro or weighted",
-                              name_, classes));
+      throw Error(
+          Exit::recipe, Option{"metrics"},
+          "{}.average: binary is for two classes, and {} are given; write macro, micro or weighted",
+          name_, classes);
   }
 
   double value(const Terms& total) const {

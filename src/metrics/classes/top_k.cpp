@@ -23,8 +23,8 @@ class TopK final : public Metric {
       : k_(options.k), void_code_(context.void_code) {
     const auto classes = static_cast<std::int64_t>(context.classes.size());
     if (classes > 0 && k_ > classes)
-      throw Error(Exit::recipe, Option{"metrics"},
-                  fmt::format("top_k.k: {} is more than the {} classes", k_, classes));
+      throw Error(Exit::recipe, Option{"metrics"}, "top_k.k: {} is more than the {} classes", k_,
+                  classes);
   }
 
   at::Tensor sums(const at::Tensor& output, const at::Tensor& target,

@@ -76,7 +76,7 @@ class BinaryRanking final : public RankingMetric {
   at::Tensor sums(const at::Tensor& output, const at::Tensor& target,
                   const LossTerms&) const override {
     if (output.dim() < 2 || output.size(1) > 2)
-      throw Error(Exit::recipe, Option{"metrics"}, "" + name_ + " is for two classes");
+      throw Error(Exit::recipe, Option{"metrics"}, "{} is for two classes", name_);
     const auto scores = full_precision(output);
     const auto second = scores.size(1) == 1 ? scores.sigmoid() : scores.softmax(1).slice(1, 1);
     return rows_of(second, labels_of(target, output.select(1, 0)).unsqueeze(1).eq(1));

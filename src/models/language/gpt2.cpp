@@ -5,7 +5,6 @@
 #include <ATen/ops/embedding.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/tensor.h>
-#include <fmt/format.h>
 
 #include <cmath>
 
@@ -100,8 +99,8 @@ void require_below(const at::Tensor& numbers, std::int64_t limit, const std::str
   const auto [least, most] = at::aminmax(numbers);
   const auto low = least.item<std::int64_t>(), high = most.item<std::int64_t>();
   if (low < 0 || high >= limit)
-    throw Error(Exit::data, fmt::format("the data have {} {}, and the model has those from 0 to {}",
-                                        what, low < 0 ? low : high, limit - 1));
+    throw Error(Exit::data, "the data have {} {}, and the model has those from 0 to {}", what,
+                low < 0 ? low : high, limit - 1);
 }
 
 class Gpt2 final : public Model {
@@ -182,9 +181,9 @@ class Gpt2 final : public Model {
   void require_length(std::int64_t tokens) const {
     if (tokens <= shape_.positions) return;
     throw Error(Exit::recipe, Option{"model.n_positions"},
-                fmt::format("the model reads {} tokens at most, and a row has {}; write shorter "
-                            "blocks or a larger number",
-                            shape_.positions, tokens));
+                "the model reads {} tokens at most, and a row has {}; write shorter blocks or a "
+                "larger number",
+                shape_.positions, tokens);
   }
 
   // In the order of transformers, whose constructors draw before _init_weights does.

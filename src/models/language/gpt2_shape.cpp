@@ -25,8 +25,8 @@ std::int64_t vocabulary_of(const Auto<std::int64_t>& written, const ModelContext
   const auto tokens = data.cardinalities[0];
   if (written.value.value_or(tokens) < tokens)
     throw Error(Exit::recipe, Option{"model.vocabulary"},
-                "the data have " + std::to_string(tokens) + " tokens, more than " +
-                    std::to_string(*written.value) + "; write 'auto' or a larger number");
+                "the data have {} tokens, more than {}; write 'auto' or a larger number", tokens,
+                *written.value);
   return written.value.value_or(tokens);
 }
 
@@ -103,8 +103,8 @@ Gpt2Shape::Gpt2Shape(const Gpt2Options& options, const ModelContext& context)
       embd_pdrop(options.embd_pdrop),
       initializer_range(options.initializer_range) {
   if (width % heads != 0)
-    throw Error(Exit::recipe, Option{"model.n_head"},
-                fmt::format("'n_head: {}' does not divide 'n_embd: {}'", heads, width));
+    throw Error(Exit::recipe, Option{"model.n_head"}, "'n_head: {}' does not divide 'n_embd: {}'",
+                heads, width);
   const auto features = static_cast<double>(width / heads);
   block = {.width = width,
            .heads = heads,

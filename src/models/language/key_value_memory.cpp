@@ -13,9 +13,10 @@ KeyValueMemory::KeyValueMemory(const KeyValueShape& shape, const at::TensorOptio
 
 void KeyValueMemory::begin(std::int64_t sequences, std::int64_t tokens) {
   if (tokens > shape_.tokens)
-    throw Error(Exit::recipe, "the model reads " + std::to_string(shape_.tokens) +
-                                  " tokens at most, not " + std::to_string(tokens) +
-                                  "; write a shorter prompt or fewer new tokens");
+    throw Error(
+        Exit::recipe,
+        "the model reads {} tokens at most, not {}; write a shorter prompt or fewer new tokens",
+        shape_.tokens, tokens);
   tokens_ = tokens;
   sequences_.assign(static_cast<std::size_t>(sequences), {});
   for (auto& sequence : sequences_)

@@ -3,7 +3,6 @@
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linear.h>
-#include <fmt/format.h>
 
 #include "base/error.h"
 #include "models/layers/initialize.h"
@@ -16,9 +15,10 @@ void require_groups(const ConvolutionShape& shape) {
   if (shape.in >= shape.groups && shape.in % shape.groups == 0 && shape.out >= shape.groups &&
       shape.out % shape.groups == 0)
     return;
-  throw Error(Exit::recipe, fmt::format("a convolution of {} channels to {} in {} groups cannot be "
-                                        "made: their number divides both",
-                                        shape.in, shape.out, shape.groups));
+  throw Error(
+      Exit::recipe,
+      "a convolution of {} channels to {} in {} groups cannot be made: their number divides both",
+      shape.in, shape.out, shape.groups);
 }
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "models/layers/layer.h"
 
-#include <fmt/format.h>
-
 #include "base/error.h"
 #include "models/layers/activation.h"
 #include "models/layers/convolution.h"
@@ -17,8 +15,8 @@ using Made = std::unique_ptr<Module>;
 
 void require_image(const LayerContext& context, const std::string& layer) {
   if (context.shape.size() != 3)
-    throw Error(Exit::recipe, Option{"model.layers"},
-                "'" + layer + "' needs channels, height and width");
+    throw Error(Exit::recipe, Option{"model.layers"}, "'{}' needs channels, height and width",
+                layer);
 }
 
 // floor((n + 2 padding - kernel) / stride) + 1 in height and width.
@@ -29,8 +27,8 @@ void slide(LayerContext& context, std::int64_t kernel, std::int64_t stride, std:
     auto& size = context.shape[axis];
     const auto room = size + 2 * padding - kernel;
     if (room < 0)
-      throw Error(Exit::recipe, Option{"model.layers"},
-                  fmt::format("'{}' of size {} does not fit into {}", layer, kernel, size));
+      throw Error(Exit::recipe, Option{"model.layers"}, "'{}' of size {} does not fit into {}",
+                  layer, kernel, size);
     size = room / stride + 1;
   }
 }
@@ -53,9 +51,8 @@ Made make_conv(const ConvOptions& o, LayerContext& context) {
   slide(context, o.kernel, o.stride, o.padding, "conv");
   const auto in = std::exchange(context.shape[0], o.out);
   if (in % o.groups != 0)
-    throw Error(
-        Exit::recipe, Option{"model.layers"},
-        fmt::format("'groups' of 'conv', {}, does not divide its {} channels", o.groups, in));
+    throw Error(Exit::recipe, Option{"model.layers"},
+                "'groups' of 'conv', {}, does not divide its {} channels", o.groups, in);
   const ConvolutionShape shape{in, o.out, o.kernel, o.stride, o.padding, o.groups, o.bias};
   return std::make_unique<Convolution>(shape, context.model.generator);
 }

@@ -25,7 +25,7 @@ constexpr const char* kHowToWrite =
     "; write one in Python: torch.jit.script(model).save(\"model.pt\")";
 
 [[noreturn]] void refuse_script(const std::string& path, const std::string& what) {
-  throw Error(Exit::recipe, Option{"model.file"}, fmt::format("'{}' {}", path, what));
+  throw Error(Exit::recipe, Option{"model.file"}, "'{}' {}", path, what);
 }
 
 /// The first line of what LibTorch says, whose others are places in its sources.

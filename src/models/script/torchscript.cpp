@@ -187,10 +187,9 @@ class TorchScript final : public Scripted<Model> {
     if (!options.sha256) return;
     const auto digest = digest_file(DigestKind::sha256, options.file);
     if (lower(*options.sha256) != digest)
-      throw Error(
-          Exit::recipe, Option{"model.file"},
-          fmt::format("sha256 of '{}' is {}, and the recipe wants {}: the file has changed since",
-                      options.file, digest, *options.sha256));
+      throw Error(Exit::recipe, Option{"model.file"},
+                  "sha256 of '{}' is {}, and the recipe wants {}: the file has changed since",
+                  options.file, digest, *options.sha256);
   }
 
   void warn() const {
@@ -216,7 +215,7 @@ class TorchScript final : public Scripted<Model> {
   }
 
   [[noreturn]] void refuse_call(const std::string& what) const {
-    throw Error(Exit::recipe, Option{"model.file"}, fmt::format("forward of '{}' {}", file_, what));
+    throw Error(Exit::recipe, Option{"model.file"}, "forward of '{}' {}", file_, what);
   }
 
   void check_inputs(std::size_t given) {

@@ -1,7 +1,6 @@
 #include "models/tabular/tabular_network.h"
 
 #include <ATen/ops/cat.h>
-#include <fmt/format.h>
 
 #include <numeric>
 
@@ -31,9 +30,8 @@ std::vector<std::int64_t> widths_of(const TabularSettings& settings, const Model
     return widths;
   }
   if (settings.embedding_sizes.size() != values.size())
-    throw Error(Exit::recipe, Option{"model.embedding_sizes"},
-                fmt::format("{} widths for {} category columns", settings.embedding_sizes.size(),
-                            values.size()));
+    throw Error(Exit::recipe, Option{"model.embedding_sizes"}, "{} widths for {} category columns",
+                settings.embedding_sizes.size(), values.size());
   return settings.embedding_sizes;
 }
 

@@ -119,9 +119,9 @@ class LstmMemory final : public Memory {
     if (length == known.length) return;
     if (length != 0)
       throw Error(Exit::recipe,
-                  fmt::format("an LSTM cannot go back to token {} of {}: its state has only the "
-                              "whole of what it has read",
-                              length, known.length));
+                  "an LSTM cannot go back to token {} of {}: its state has only the whole of what "
+                  "it has read",
+                  length, known.length);
     known = {encoder_.zero_states(1), 0};
   }
   void copy(std::int64_t from, std::int64_t to) override { at(to) = at(from); }

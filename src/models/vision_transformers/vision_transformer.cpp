@@ -31,15 +31,14 @@ std::int64_t image_size_of(const Auto<std::int64_t>& written, const ModelContext
   const auto height = context.data.sample[1], width = context.data.sample[2];
   if (height == width) return height;
   throw Error(Exit::recipe, Option{"model.image_size"},
-              fmt::format("images must be square, the data's are {}; resize or crop them",
-                          by(height, width)));
+              "images must be square, the data's are {}; resize or crop them", by(height, width));
 }
 
 void require_whole(const VisionTransformerPlan& plan, std::int64_t image_size) {
   if (image_size % plan.patch_size != 0)
     throw Error(Exit::recipe, Option{"model.image_size"},
-                fmt::format("images of {} cannot be cut into patches of {}",
-                            by(image_size, image_size), by(plan.patch_size, plan.patch_size)));
+                "images of {} cannot be cut into patches of {}", by(image_size, image_size),
+                by(plan.patch_size, plan.patch_size));
 }
 
 // trunc_normal_ by the numbers that flow into an output, and no bias.
@@ -63,8 +62,8 @@ struct VisionTower {
   at::Tensor encoded(const at::Tensor& images, const Pass& pass) const {
     if (images.size(2) != image_size || images.size(3) != image_size)
       throw Error(Exit::recipe, Option{"model.image_size"},
-                  fmt::format("the network takes images of {}, not of {}",
-                              by(image_size, image_size), by(images.size(2), images.size(3))));
+                  "the network takes images of {}, not of {}", by(image_size, image_size),
+                  by(images.size(2), images.size(3)));
     std::vector<at::Tensor> before;
     for (const auto& token : tokens)
       before.push_back(token.tensor.expand({images.size(0), -1, -1}));

@@ -121,15 +121,14 @@ void Lookahead::load(const std::vector<NamedTensor>& state) {
     return slow_.clear();
   }
   if (taken < names_.size())
-    throw Error(Exit::data, fmt::format("optimizer state '{}' is missing", names_[taken]));
+    throw Error(Exit::data, "optimizer state '{}' is missing", names_[taken]);
 }
 
 void Lookahead::load_slow(std::size_t index, const at::Tensor& value) {
   if (value.sizes() != slow_[index].sizes())
-    throw Error(
-        Exit::data,
-        fmt::format("optimizer state '{}' has shape [{}], its parameter has [{}]", names_[index],
-                    fmt::join(value.sizes(), ", "), fmt::join(slow_[index].sizes(), ", ")));
+    throw Error(Exit::data, "optimizer state '{}' has shape [{}], its parameter has [{}]",
+                names_[index], fmt::join(value.sizes(), ", "),
+                fmt::join(slow_[index].sizes(), ", "));
   slow_[index].copy_(value);
 }
 

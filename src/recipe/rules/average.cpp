@@ -27,17 +27,18 @@ void averaging_counts_steps(const RuleContext& rule) {
 
 void averaging_measures_statistics(const RuleContext& rule) {
   if (rule.recipe.train.swa && rule.has(rule.recipe.model, "scripted"))
-    rule.error("train.swa", "'" + rule.recipe.model.type() +
-                                "' keeps the statistics of its batch norm to itself, and swa "
-                                "measures those of the averaged weights; train.ema does not");
+    rule.error("train.swa",
+               "'{}' keeps the statistics of its batch norm to itself, and swa measures those of "
+               "the averaged weights; train.ema does not",
+               rule.recipe.model.type());
 }
 
 void averaging_begins(const RuleContext& rule) {
   const auto& swa = rule.recipe.train.swa;
   const auto run = whole_run(rule.recipe);
   if (swa && run && part_of(swa->start, *run).value_or(0) >= 1)
-    rule.error("train.swa.start", "the run of '" + to_text(*run) + "' ends before '" +
-                                      to_text(swa->start) + "': nothing is averaged");
+    rule.error("train.swa.start", "the run of '{}' ends before '{}': nothing is averaged",
+               to_text(*run), to_text(swa->start));
 }
 
 void an_average_remembers(const RuleContext& rule) {

@@ -1,5 +1,4 @@
 // Batch arithmetic.
-#include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -23,9 +22,9 @@ void an_epoch_has_a_batch(const RuleContext& rule) {
   const auto samples = number_of(rule.value(rule.data.sampler, "samples"));
   if (global && samples && rule.data.loader.drop_last && *samples < static_cast<double>(*global))
     rule.error("data.sampler.samples",
-               fmt::format("an epoch of {} samples has no full batch of {}; draw more, or write "
-                           "'data.loader.drop_last: false'",
-                           format_number(*samples), *global));
+               "an epoch of {} samples has no full batch of {}; draw more, or write "
+               "'data.loader.drop_last: false'",
+               format_number(*samples), *global);
 }
 
 // Of the peers' layouts, fastai's and Accelerate's dispatched one always repeat samples.
@@ -34,8 +33,9 @@ void padding_is_read(const RuleContext& rule) {
   if (loader.pad) return;
   if (loader.shard == Layout::global_batch || loader.shard == Layout::contiguous ||
       loader.shard == Layout::dispatch)
-    rule.warn("data.loader.pad", "layout '" + std::string(name_of(loader.shard)) +
-                                     "' does not read it; interleaved, round_robin and split do");
+    rule.warn("data.loader.pad",
+              "layout '{}' does not read it; interleaved, round_robin and split do",
+              name_of(loader.shard));
 }
 
 void batches_are_loaded_ahead(const RuleContext& rule) {

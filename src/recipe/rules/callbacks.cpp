@@ -1,6 +1,4 @@
 // Callbacks against the run.
-#include <fmt/format.h>
-
 #include <cmath>
 
 #include <map>
@@ -31,8 +29,8 @@ void patience_ends_before_the_run(const RuleContext& rule) {
     const double wanted = 1 + *patience + (rule.has(callbacks[i], "changes_rate") ? 1 : 0);
     if (wanted > *there)
       rule.warn(indexed("callbacks", i) + ".patience",
-                fmt::format("'{}' acts after {} evaluations at the earliest, and the run has {}",
-                            callbacks[i].type(), format_number(wanted), format_number(*there)));
+                "'{}' acts after {} evaluations at the earliest, and the run has {}",
+                callbacks[i].type(), format_number(wanted), format_number(*there));
   }
 }
 
@@ -44,7 +42,7 @@ void callbacks_differ(const RuleContext& rule) {
         to_yaml(complete_component(callbacks[i].node(), callbacks[i].kind(), rule.catalogs));
     const auto [same, fresh] = first.emplace(std::move(text), i);
     if (!fresh)
-      rule.warn(indexed("callbacks", i), "the same as " + indexed("callbacks", same->second));
+      rule.warn(indexed("callbacks", i), "the same as {}", indexed("callbacks", same->second));
   }
 }
 
@@ -56,8 +54,8 @@ void the_rate_can_fall(const RuleContext& rule) {
     const auto floor = number_of(rule.value(callbacks[i], "min_lr"));
     if (lr && floor && *floor >= *lr)
       rule.warn(indexed("callbacks", i) + ".min_lr",
-                fmt::format("{} is not below optimizer.lr, {}: the rate never falls",
-                            format_number(*floor), format_number(*lr)));
+                "{} is not below optimizer.lr, {}: the rate never falls", format_number(*floor),
+                format_number(*lr));
   }
 }
 

@@ -37,8 +37,8 @@ void check_digits(const RuleContext& rule, const std::optional<std::string>& dig
   if (!digest) return;
   const bool hex = digest->find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
   if (!hex || digest->size() != digits)
-    rule.error("data.source." + key,
-               fmt::format("'{}' is no {}, which has {} hexadecimal digits", *digest, key, digits));
+    rule.error("data.source." + key, "'{}' is no {}, which has {} hexadecimal digits", *digest, key,
+               digits);
 }
 
 void digests_are_digests(const RuleContext& rule) {
@@ -55,7 +55,7 @@ void samples_are_held_out_once(const RuleContext& rule) {
     if (const auto* value = valid->find(way); value && !value->is_null())
       ways.push_back(fmt::format("'{}'", way));
   if (ways.size() > 1)
-    rule.error("data.valid", join(ways, " and ") + " both say what is held out; keep one of them");
+    rule.error("data.valid", "{} both say what is held out; keep one of them", join(ways, " and "));
 }
 
 void targets_are_taken(const RuleContext& rule) {

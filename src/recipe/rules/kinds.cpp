@@ -1,6 +1,4 @@
 // Images, tables and texts: who gives them, and who takes them.
-#include <fmt/format.h>
-
 #include <array>
 
 #include "base/text.h"
@@ -37,9 +35,9 @@ void the_model_takes_the_samples(const RuleContext& rule) {
   for (const auto kind : kDataKinds) {
     const std::string taken(kind);
     if (rule.has(rule.recipe.model, "takes_" + taken))
-      rule.error("model", fmt::format("'{}' takes {}, and '{}' gives {}; these take them: {}",
-                                      rule.recipe.model.type(), taken, rule.recipe.data.type(),
-                                      *given, names_with(rule, "model", "takes_" + *given)));
+      rule.error("model", "'{}' takes {}, and '{}' gives {}; these take them: {}",
+                 rule.recipe.model.type(), taken, rule.recipe.data.type(), *given,
+                 names_with(rule, "model", "takes_" + *given));
   }
 }
 
@@ -58,32 +56,33 @@ void only_images_are_mixed(const RuleContext& rule) {
   if (!mix) return;
   for (const auto& [each, path] : nested(rule, *mix, "data.mix"))
     if (given && *given != "images" && (*given == "texts" || rule.has(each, "wants_images"))) {
-      rule.error(path, fmt::format("'{}' computes with pixels, and '{}' gives {}", each.type(),
-                                   rule.recipe.data.type(), *given));
+      rule.error(path, "'{}' computes with pixels, and '{}' gives {}", each.type(),
+                 rule.recipe.data.type(), *given);
       break;
     }
   if (rule.has(rule.recipe.data, "gives_masks") || rule.has(rule.recipe.data, "gives_points"))
-    rule.error("data.mix", "'" + mix->type() +
-                               "' mixes images and their labels, and the targets of '" +
-                               rule.recipe.data.type() + "' are places in an image");
+    rule.error("data.mix",
+               "'{}' mixes images and their labels, and the targets of '{}' are places in an image",
+               mix->type(), rule.recipe.data.type());
 }
 
 void losses_are_sums(const RuleContext& rule) {
   for (const auto& [loss, path] : written_losses(rule))
     if (rule.has(loss, "weight_of_whole_batch") && rule.is_asked(loss, "weight"))
       rule.error(path + ".weight",
-                 fmt::format("'{}' with class weights depends on how a batch is cut; write "
-                             "'{{type: cross_entropy, label_smoothing: ..., weight: ...}}'",
-                             loss.type()));
+                 "'{}' with class weights depends on how a batch is cut; write '{{type: "
+                 "cross_entropy, label_smoothing: ..., weight: ...}}'",
+                 loss.type());
 }
 
 void lengths_differ(const RuleContext& rule) {
   const auto given = kind_of(rule);
   const auto& sampler = rule.data.sampler;
   if (given && *given != "texts" && rule.has(sampler, "wants_texts"))
-    rule.error("data.sampler", fmt::format("'{}' is for samples of different lengths, and {} are "
-                                           "all alike; 'shuffle' gives a random order",
-                                           sampler.type(), *given));
+    rule.error("data.sampler",
+               "'{}' is for samples of different lengths, and {} are all alike; 'shuffle' gives a "
+               "random order",
+               sampler.type(), *given);
 }
 
 /// What `padding` of texts says, short ("first") or whole; null: its default.
@@ -108,10 +107,9 @@ void segments_are_padded_whole(const RuleContext& rule) {
     if (!tokens || !chunk) continue;
     const bool whole = padding_option(padding, "side", "last") == "chunks" && *chunk == *tokens;
     if (!whole)
-      rule.error(
-          "data.padding",
-          fmt::format("'{}' reads segments of {} tokens; write '{{side: chunks, chunk: {}}}'",
-                      rule.recipe.model.type(), format_number(*tokens), format_number(*tokens)));
+      rule.error("data.padding",
+                 "'{}' reads segments of {} tokens; write '{{side: chunks, chunk: {}}}'",
+                 rule.recipe.model.type(), format_number(*tokens), format_number(*tokens));
   }
 }
 
@@ -120,33 +118,30 @@ void samples_have_weights(const RuleContext& rule) {
   if (!kind_of(rule) || !rule.has(sampler, "wants_weights")) return;
   if (text_of(rule.value(sampler, "by")) == "classes") return;
   if (!rule.has(rule.recipe.data, "gives_weights"))
-    rule.error("data.sampler",
-               fmt::format("'{}' gives samples no weights; {} does; 'by: classes' needs none",
-                           rule.recipe.data.type(), names_with(rule, "data", "gives_weights")));
+    rule.error("data.sampler", "'{}' gives samples no weights; {} does; 'by: classes' needs none",
+               rule.recipe.data.type(), names_with(rule, "data", "gives_weights"));
 }
 
 void windows_are_of_shards(const RuleContext& rule) {
   const auto* window = rule.value(rule.data.sampler, "window");
   if (!kind_of(rule) || !window || window->is_null()) return;
   if (rule.data.sampler.type() != "shuffle" || rule.has(rule.recipe.data, "gives_shards")) return;
-  rule.error("data.sampler.window",
-             fmt::format("counts shards, and '{}' has none; {} does", rule.recipe.data.type(),
-                         names_with(rule, "data", "gives_shards")));
+  rule.error("data.sampler.window", "counts shards, and '{}' has none; {} does",
+             rule.recipe.data.type(), names_with(rule, "data", "gives_shards"));
 }
 
 void channels_are_of_images(const RuleContext& rule) {
   const auto given = kind_of(rule);
   if (rule.recipe.train.channels_last.value.value_or(false) && given && *given != "images")
-    rule.warn("train.channels_last", *given + " have no channels to be last");
+    rule.warn("train.channels_last", "{} have no channels to be last", *given);
 }
 
 void blocks_are_recomputed(const RuleContext& rule) {
   const auto& model = rule.recipe.model;
   if (rule.recipe.train.recompute == Recompute::none || !kind_of(rule)) return;
   if (!rule.has(model, "blocks"))
-    rule.error("train.recompute",
-               fmt::format("'{}' has no blocks that can be computed again; {} have", model.type(),
-                           names_with(rule, "model", "blocks")));
+    rule.error("train.recompute", "'{}' has no blocks that can be computed again; {} have",
+               model.type(), names_with(rule, "model", "blocks"));
 }
 
 constexpr Rule kKindRules[] = {

@@ -1,6 +1,4 @@
 // How long a run is, and what happens how often in it.
-#include <fmt/format.h>
-
 #include <tuple>
 
 #include "recipe/rules/rules.h"
@@ -30,9 +28,10 @@ void a_schedule_knows_the_steps(const RuleContext& rule) {
       rule.recipe.schedule, rule.recipe.momentum_schedule, rule.recipe.weight_decay_schedule);
   const auto refuse = [&](const std::string& key, const Choice<Schedule>& written) {
     if (written.type() != "constant")
-      rule.error("train.duration", fmt::format("{} '{}' needs the number of steps; write epochs, "
-                                               "steps or samples, or '{}: constant'",
-                                               key, written.type(), key));
+      rule.error(
+          "train.duration",
+          "{} '{}' needs the number of steps; write epochs, steps or samples, or '{}: constant'",
+          key, written.type(), key);
   };
   refuse("schedule", schedule);
   if (momentum) refuse("momentum_schedule", *momentum);
@@ -44,8 +43,8 @@ void periods_fit_the_run(const RuleContext& rule) {
   if (!run) return;
   const auto check = [&](const Duration& every, const std::string& path, const std::string& what) {
     if (is_longer(every, *run) && every != epochs(1))
-      rule.warn(path, fmt::format("'{}' is longer than the run of '{}': {} only at its end",
-                                  to_text(every), to_text(*run), what));
+      rule.warn(path, "'{}' is longer than the run of '{}': {} only at its end", to_text(every),
+                to_text(*run), what);
   };
   check(rule.recipe.eval.every, "eval.every", "evaluation comes");
   check(rule.recipe.checkpoint.every, "checkpoint.every", "a checkpoint comes");

@@ -38,7 +38,7 @@ void bounds_are_in_range(const RuleContext& rule) {
     const auto metric = named_metric(rule, name).metric;
     if (metric && bounds.min && *bounds.min > 1 && rule.has(*metric, "at_most_1"))
       rule.error(fmt::format("expect.{}.min", name),
-                 format_number(*bounds.min) + " is never met: 1 is the most; write 0.8 for 80 %");
+                 "{} is never met: 1 is the most; write 0.8 for 80 %", format_number(*bounds.min));
   }
 }
 
@@ -49,9 +49,9 @@ void thresholds_are_probabilities(const RuleContext& rule) {
     if (!threshold || !is_true(rule.value(metrics[i], "sigmoid"))) continue;
     if (*threshold < 0 || *threshold > 1)
       rule.error(indexed("metrics", i) + ".threshold",
-                 format_number(*threshold) +
-                     " is no probability, from 0 to 1, and 'sigmoid: true' makes probabilities of "
-                     "the outputs; 'sigmoid: false' compares outputs as they are");
+                 "{} is no probability, from 0 to 1, and 'sigmoid: true' makes probabilities of "
+                 "the outputs; 'sigmoid: false' compares outputs as they are",
+                 format_number(*threshold));
   }
 }
 

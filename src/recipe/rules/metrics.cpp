@@ -1,6 +1,4 @@
 // Metrics, and the options that name one.
-#include <fmt/format.h>
-
 #include <map>
 
 #include "config/complete.h"
@@ -20,9 +18,10 @@ void check_computed(const RuleContext& rule, const std::string& name, const std:
 void check_decides(const RuleContext& rule, const std::string& name, const std::string& path) {
   if (samples_of(name.substr(0, name.find('/'))) != kTestSplit)
     return check_computed(rule, name, path);
-  rule.error(path, fmt::format("'{}' is scored once, when training is complete, so that nothing is "
-                               "chosen by it; name a metric of valid or of eval.splits",
-                               name));
+  rule.error(path,
+             "'{}' is scored once, when training is complete, so that nothing is chosen by it; "
+             "name a metric of valid or of eval.splits",
+             name);
 }
 
 void the_best_is_by_a_metric(const RuleContext& rule) {
@@ -56,10 +55,10 @@ void metrics_have_names_of_their_own(const RuleContext& rule) {
     const auto other = known->second;
     const auto path = indexed("metrics", i);
     if (with_defaults(rule, metrics[i]) == with_defaults(rule, metrics[other]))
-      rule.warn(path, "the same as " + indexed("metrics", other));
+      rule.warn(path, "the same as {}", indexed("metrics", other));
     else
-      rule.error(path, fmt::format("'{}' is what {} is called already; keep one of them", name,
-                                   indexed("metrics", other)));
+      rule.error(path, "'{}' is what {} is called already; keep one of them", name,
+                 indexed("metrics", other));
   }
 }
 

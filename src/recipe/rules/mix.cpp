@@ -24,9 +24,9 @@ void neighbors_differ(const RuleContext& rule) {
 
 void repeated_samples_differ(const RuleContext& rule) {
   if (rule.has(rule.data.sampler, "repeats") && !is_augmented(rule))
-    rule.warn("data.sampler", "'" + rule.data.sampler.type() +
-                                  "' repeats samples, and nothing in data.transforms.train makes "
-                                  "them differ");
+    rule.warn("data.sampler",
+              "'{}' repeats samples, and nothing in data.transforms.train makes them differ",
+              rule.data.sampler.type());
 }
 
 constexpr Rule kMixRules[] = {

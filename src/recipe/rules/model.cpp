@@ -1,6 +1,4 @@
 // The model against its weights, the images and the classes.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -30,9 +28,9 @@ void weights_are_a_file(const RuleContext& rule) {
   for (const auto ending : foreign)
     if (file.ends_with(ending))
       rule.error("model.weights",
-                 "weights are read from .safetensors and .pth files, and from "
-                 "folders of runs and checkpoints, not from " +
-                     std::string(ending));
+                 "weights are read from .safetensors and .pth files, and from folders of runs and "
+                 "checkpoints, not from {}",
+                 ending);
 }
 
 void weights_are_here(const RuleContext& rule) {
@@ -40,12 +38,11 @@ void weights_are_here(const RuleContext& rule) {
   if (!weights || !is_address(weights->file)) return;
   const auto scheme = url_scheme(weights->file);
   const bool hub = scheme == "hf" || scheme == "huggingface";
-  rule.error(
-      "model.weights",
-      fmt::format("'{}' is a URL, and weights are read from this machine; download the file{} and "
-                  "write where it is. 'ddptrain weights list' shows those that have a name",
-                  without_passwords(weights->file),
-                  hub ? " ('hf download ORGANIZATION/NAME model.safetensors')" : ""));
+  rule.error("model.weights",
+             "'{}' is a URL, and weights are read from this machine; download the file{} and write "
+             "where it is. 'ddptrain weights list' shows those that have a name",
+             without_passwords(weights->file),
+             hub ? " ('hf download ORGANIZATION/NAME model.safetensors')" : "");
 }
 
 /// A word that stands alone, where a file or a run's folder may be meant as well: none of these.
@@ -73,14 +70,15 @@ void weights_have_a_known_name(const RuleContext& rule) {
   const auto model = weights_model(rule.recipe.model);
   const auto* weights = find_weights(model, *name);
   if (weights && weights->is_archive)
-    rule.error("model.weights", text_of(*weights) +
-                                    " is an archive; unpack it and write the two files in it: "
-                                    "{file: wt103-fwd/lstm_fwd.pth, words: "
-                                    "wt103-fwd/itos_wt103.pkl}");
+    rule.error("model.weights",
+               "{} is an archive; unpack it and write the two files in it: {{file: "
+               "wt103-fwd/lstm_fwd.pth, words: wt103-fwd/itos_wt103.pkl}}",
+               text_of(*weights));
   if (!weights)
-    rule.error("model.weights", fmt::format("'{}' is neither a .safetensors or .pth file nor the "
-                                            "folder of a run such as runs/NAME/latest, and {}",
-                                            *name, no_such_weights(model, *name)));
+    rule.error("model.weights",
+               "'{}' is neither a .safetensors or .pth file nor the folder of a run such as "
+               "runs/NAME/latest, and {}",
+               *name, no_such_weights(model, *name));
 }
 
 void only_names_are_fetched(const RuleContext& rule) {
@@ -94,8 +92,8 @@ void words_are_of_texts(const RuleContext& rule) {
   const auto weights = decode<ModelSection>(rule.recipe.model.node()).weights;
   if (weights && weights->words && !rule.has(rule.recipe.data, "gives_texts"))
     rule.error("model.weights.words",
-               fmt::format("'{}' has no texts, and so no words that rows of an embedding stand for",
-                           rule.recipe.data.type()));
+               "'{}' has no texts, and so no words that rows of an embedding stand for",
+               rule.recipe.data.type());
 }
 
 void digests_are_whole(const RuleContext& rule) {
@@ -114,11 +112,10 @@ void the_body_can_be_lent(const RuleContext& rule) {
   if (!rule.entry(choice) || rule.has(choice, "body")) return;
   const bool features = rule.has(choice, "lends_features");
   if (features && rule.recipe.model.type() == "vision_learner") return;
-  rule.error("model.body",
-             "'" + choice.type() +
-                 (features ? "' lends its body to vision_learner alone, since its features have "
-                             "one size; resnet34, xresnet50 and others have several"
-                           : "' cannot lend its body; resnet34, xresnet50 and others can"));
+  rule.error("model.body", "'{}{}", choice.type(),
+             features ? "' lends its body to vision_learner alone, since its features have "
+                        "one size; resnet34, xresnet50 and others have several"
+                      : "' cannot lend its body; resnet34, xresnet50 and others can");
 }
 
 void the_body_has_no_head(const RuleContext& rule) {
@@ -127,7 +124,7 @@ void the_body_has_no_head(const RuleContext& rule) {
   const auto choice = choice_of<Model>(*body);
   for (const std::string key : {"num_classes", "weights", "layer_groups"})
     if (rule.is_asked(choice, key))
-      rule.error("model.body." + key, "write it as 'model." + key + "', for the body and its head");
+      rule.error("model.body." + key, "write it as 'model.{}', for the body and its head", key);
 }
 
 void images_have_the_models_size(const RuleContext& rule) {
@@ -136,8 +133,8 @@ void images_have_the_models_size(const RuleContext& rule) {
   for (const std::string split : {"train", "valid"}) {
     const auto out = size_of(rule, transforms_of(rule, split)).sides;
     if (out && !(*out == Sides{*side, *side}))
-      rule.error("model.image_size", format_number(*side) + ", and data.transforms." + split +
-                                         " gives " + WrittenSize{out, {}}.text());
+      rule.error("model.image_size", "{}, and data.transforms.{} gives {}", format_number(*side),
+                 split, WrittenSize{out, {}}.text());
   }
 }
 
@@ -163,8 +160,8 @@ void each_class_has_an_output(const RuleContext& rule) {
   const auto [listed, outputs] = classes_of(rule);
   const bool one_for_two = outputs == 1U && listed == 2U;  // yes or no
   if (listed && outputs && *outputs < *listed && !one_for_two)
-    rule.error("model.num_classes",
-               fmt::format("{}, and the data names {} classes; write 'auto'", *outputs, *listed));
+    rule.error("model.num_classes", "{}, and the data names {} classes; write 'auto'", *outputs,
+               *listed);
 }
 
 void each_class_has_a_weight(const RuleContext& rule) {
@@ -174,7 +171,7 @@ void each_class_has_a_weight(const RuleContext& rule) {
     for (const std::string key : {"weight", "pos_weight"}) {
       const auto weights = items_of(rule.value(loss, key)).size();
       if (classes && weights > 0 && weights != *classes)
-        rule.error(path + "." + key, fmt::format("{} weights for {} classes", weights, *classes));
+        rule.error(path + "." + key, "{} weights for {} classes", weights, *classes);
     }
 }
 
@@ -185,9 +182,8 @@ void some_classes_are_left_out(const RuleContext& rule) {
   for (std::size_t i = 0; classes && i < metrics.size(); ++i) {
     const auto k = number_of(rule.value(metrics[i], "k"));
     if (!k || *k < static_cast<double>(*classes)) continue;
-    rule.warn(indexed("metrics", i),
-              fmt::format("the {} largest of {} scores always hold the target", format_number(*k),
-                          *classes));
+    rule.warn(indexed("metrics", i), "the {} largest of {} scores always hold the target",
+              format_number(*k), *classes);
   }
 }
 

@@ -14,9 +14,8 @@ std::int64_t written_nodes(const RuleContext& rule) {
 
 void nodes_have_ranks(const RuleContext& rule) {
   if (written_nodes(rule) > 1 && !has_ranks(rule.recipe.parallel.mode))
-    rule.error("parallel.nodes",
-               fmt::format("{} train together by ranks; write 'parallel.mode: ddp'",
-                           plural(written_nodes(rule), "node")));
+    rule.error("parallel.nodes", "{} train together by ranks; write 'parallel.mode: ddp'",
+               plural(written_nodes(rule), "node"));
 }
 
 void nodes_share_devices_evenly(const RuleContext& rule) {
@@ -24,17 +23,16 @@ void nodes_share_devices_evenly(const RuleContext& rule) {
   const auto nodes = written_nodes(rule);
   if (!count.value || !ids.empty() || *count.value % nodes == 0) return;
   const auto less = *count.value / nodes * nodes;
-  rule.error(
-      "parallel.devices",
-      fmt::format("{} cannot be shared evenly by {}; nearest: {}{}", plural(*count.value, "device"),
-                  plural(nodes, "node"), less > 0 ? fmt::format("{}, ", less) : "", less + nodes));
+  rule.error("parallel.devices", "{} cannot be shared evenly by {}; nearest: {}{}",
+             plural(*count.value, "device"), plural(nodes, "node"),
+             less > 0 ? fmt::format("{}, ", less) : "", less + nodes);
 }
 
 void a_rendezvous_is_a_host_and_port(const RuleContext& rule) {
   const auto& rendezvous = rule.recipe.parallel.rendezvous;
   if (rendezvous && !parse_host_port(*rendezvous))
-    rule.error("parallel.rendezvous",
-               fmt::format("'{}' is not HOST:PORT; write for example 'node0:29500'", *rendezvous));
+    rule.error("parallel.rendezvous", "'{}' is not HOST:PORT; write for example 'node0:29500'",
+               *rendezvous);
 }
 
 void a_rendezvous_has_nodes(const RuleContext& rule) {

@@ -1,8 +1,6 @@
 // What lies in the host's memory.
 #include "recipe/rules/rules.h"
 
-#include <fmt/format.h>
-
 namespace ddptrain {
 namespace {
 
@@ -22,13 +20,12 @@ void there_is_state_to_offload(const RuleContext& rule) {
   for (const auto& [inside, path] : nested(rule, optimizer, "optimizer"))
     if (rule.has(inside, "lookahead"))
       return rule.error("parallel.shard.offload",
-                        fmt::format("'{}' keeps slow weights, which every few steps change all "
-                                    "weights at once; they stay on the device",
-                                    inside.type()));
+                        "'{}' keeps slow weights, which every few steps change all weights at "
+                        "once; they stay on the device",
+                        inside.type());
   if (rule.has(optimizer, "keeps_momentum_alone") &&
       number_of(rule.value(optimizer, "momentum")) == 0)
-    rule.error("parallel.shard.offload",
-               fmt::format("'{}' without momentum keeps no state", optimizer.type()));
+    rule.error("parallel.shard.offload", "'{}' without momentum keeps no state", optimizer.type());
 }
 
 constexpr Rule kOffloadRules[] = {

@@ -40,7 +40,7 @@ void only_one_looks_ahead(const RuleContext& rule) {
     const auto inside = nested(rule, optimizer, path);
     for (std::size_t i = 1; i < inside.size(); ++i)
       if (rule.has(inside[i].choice, "lookahead"))
-        return rule.warn(inside[i].path, "'" + inside[i].choice.type() + "' looks ahead by itself");
+        return rule.warn(inside[i].path, "'{}' looks ahead by itself", inside[i].choice.type());
   }
 }
 

@@ -1,6 +1,4 @@
 // Devices and how they work together.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "config/encode.h"
@@ -35,8 +33,7 @@ void each_device_is_listed_once(const RuleContext& rule) {
 void devices_are_counted_once(const RuleContext& rule) {
   const auto& [count, ids] = rule.recipe.parallel.devices;
   if (count.value && !ids.empty() && *count.value != static_cast<std::int64_t>(ids.size()))
-    rule.error("parallel.devices.count",
-               fmt::format("{} devices, but {} are listed", *count.value, ids.size()));
+    rule.error("parallel.devices.count", "{} devices, but {} are listed", *count.value, ids.size());
 }
 
 bool is_asked_for(const Auto<bool>& option) { return option.value.value_or(false); }
@@ -56,13 +53,14 @@ void sync_bn_has_batch_norm(const RuleContext& rule) {
   const auto* model = rule.entry(rule.recipe.model);
   if (!is_asked_for(rule.recipe.parallel.sync_bn) || !model) return;
   if (model->has("scripted"))
-    rule.error("parallel.sync_bn", fmt::format("'{}' computes its batch norm itself, from the rows "
-                                               "of one device; write 'sync_bn: auto'",
-                                               model->name));
+    rule.error(
+        "parallel.sync_bn",
+        "'{}' computes its batch norm itself, from the rows of one device; write 'sync_bn: auto'",
+        model->name);
   else if (!has_batch_norm(rule))
-    rule.error("parallel.sync_bn", "'" + model->name +
-                                       "' has no batch norm; 'sync_bn: auto' is for recipes of "
-                                       "models with and without");
+    rule.error("parallel.sync_bn",
+               "'{}' has no batch norm; 'sync_bn: auto' is for recipes of models with and without",
+               model->name);
 }
 
 void sync_bn_has_devices(const RuleContext& rule) {
@@ -98,8 +96,8 @@ void gradients_that_are_compressed_have_one_scale(const RuleContext& rule) {
 void time_outs_are_times(const RuleContext& rule) {
   const auto check = [&](const Duration& timeout, const std::string& key) {
     if (timeout.unit != Duration::Unit::seconds)
-      rule.error("parallel.timeout." + key,
-                 fmt::format("'{}' is no time; write for example '5 min'", to_text(timeout)));
+      rule.error("parallel.timeout." + key, "'{}' is no time; write for example '5 min'",
+                 to_text(timeout));
   };
   check(rule.recipe.parallel.timeout.start, "start");
   check(rule.recipe.parallel.timeout.step, "step");
@@ -144,8 +142,8 @@ void groups_divide_the_ranks(const RuleContext& rule) {
   const auto ids = std::ssize(parallel.devices.ids);
   const auto devices = ids > 0 ? ids : parallel.devices.count.value.value_or(0);
   if (devices % group != 0)
-    rule.error("parallel.shard.group",
-               fmt::format("{} ranks cannot be divided into groups of {}", devices, group));
+    rule.error("parallel.shard.group", "{} ranks cannot be divided into groups of {}", devices,
+               group);
 }
 
 void sums_have_ranks(const RuleContext& rule) {

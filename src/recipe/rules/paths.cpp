@@ -42,8 +42,8 @@ void paths_are_on_this_machine(const RuleContext& rule) {
     if (option.starts_with("model.weights") || url_scheme(text).empty()) continue;
     const auto shown = fmt::format("'{}' ", without_passwords(text));
     if (address == AddressUse::none)
-      rule.error(option, shown + "is a URL, and files are read and written on this machine" +
-                             what_to_do(text, option));
+      rule.error(option, "{}is a URL, and files are read and written on this machine{}", shown,
+                 what_to_do(text, option));
     else if (const auto why = why_not_read(path); !why.empty())
       rule.error(option, shown + why + (is_read(url_scheme(text)) ? "" : what_to_do(text, option)));
   }
@@ -79,8 +79,8 @@ void stores_have_addresses(const RuleContext& rule) {
                "an archive is unpacked on this machine, and 'data' is read from an address");
   const auto scheme = url_scheme(store.endpoint.value_or("https://"));
   if (scheme != "https" && scheme != "http")
-    rule.error("data.store.endpoint", fmt::format("'{}' begins with neither https:// nor http://",
-                                                  without_passwords(*store.endpoint)));
+    rule.error("data.store.endpoint", "'{}' begins with neither https:// nor http://",
+               without_passwords(*store.endpoint));
 }
 
 constexpr Rule kPathRules[] = {

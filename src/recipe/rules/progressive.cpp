@@ -47,8 +47,9 @@ void the_full_size_is_reached(const RuleContext& rule) {
   const auto stages = size_stages(rule);
   if (!run || stages.empty() || !stages.back().until) return;
   if (part_of(*stages.back().until, *run).value_or(0) >= 1)
-    rule.warn(stages.back().path, "the run of '" + to_text(*run) +
-                                      "' is over by then: no epoch has images of the full size");
+    rule.warn(stages.back().path,
+              "the run of '{}' is over by then: no epoch has images of the full size",
+              to_text(*run));
 }
 
 constexpr Rule kProgressiveRules[] = {

@@ -1,6 +1,8 @@
 // What a rule reads, and where it reports.
 #pragma once
 
+#include <fmt/core.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -34,6 +36,17 @@ class RuleContext {
   void report_as(std::string_view id) { id_ = id; }
   void error(const std::string& path, const std::string& message) const;
   void warn(const std::string& path, const std::string& message) const;
+  /// The same with a format and its arguments; a message without is text as it is.
+  template <class First, class... Rest>
+  void error(const std::string& path, fmt::format_string<First, Rest...> format, First&& first,
+             Rest&&... rest) const {
+    error(path, fmt::vformat(format, fmt::make_format_args(first, rest...)));
+  }
+  template <class First, class... Rest>
+  void warn(const std::string& path, fmt::format_string<First, Rest...> format, First&& first,
+            Rest&&... rest) const {
+    warn(path, fmt::vformat(format, fmt::make_format_args(first, rest...)));
+  }
   /// The same problems, if any, with places and ids of their own.
   void add(const Problems& more) const;
 

@@ -51,7 +51,7 @@ void a_graph_can_be_captured(const RuleContext& rule) {
   auto why = no_graph_with(rule.recipe);
   if (rule.has(rule.recipe.model, "scripted"))
     why = fmt::format("'{}' may decide in each step what it computes", rule.recipe.model.type());
-  if (!why.empty()) rule.error("train.graph", "steps cannot be captured into a graph: " + why);
+  if (!why.empty()) rule.error("train.graph", "steps cannot be captured into a graph: {}", why);
 }
 
 void the_name_is_a_folder(const RuleContext& rule) {
@@ -59,15 +59,16 @@ void the_name_is_a_folder(const RuleContext& rule) {
   const bool control =
       std::any_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
   if (control || name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos)
-    rule.error("name",
-               "'" + name + "' is no name of a folder; 'output.dir' says where the folder is made");
+    rule.error("name", "'{}' is no name of a folder; 'output.dir' says where the folder is made",
+               name);
 }
 
 void a_deterministic_run_is_counted(const RuleContext& rule) {
   if (rule.recipe.train.deterministic && seconds_of(rule.recipe))
-    rule.warn("train.deterministic",
-              "a run of '" + to_text(rule.recipe.train.duration) +
-                  "' makes as many steps as the machine can; write epochs, steps or samples");
+    rule.warn(
+        "train.deterministic",
+        "a run of '{}' makes as many steps as the machine can; write epochs, steps or samples",
+        to_text(rule.recipe.train.duration));
 }
 
 /// Of "varies_on_cuda pooling=max" the words "pooling: max" where that is what was chosen; of the
@@ -110,10 +111,10 @@ void a_deterministic_run_has_kernels(const RuleContext& rule) {
   }
   for (const auto& each : found)
     if (on_cuda)
-      rule.error("train.deterministic", each + " has no deterministic backward pass on CUDA");
+      rule.error("train.deterministic", "{} has no deterministic backward pass on CUDA", each);
     else
       rule.warn("train.deterministic",
-                each + " has no deterministic backward pass on CUDA; 'parallel.device: cpu' has");
+                "{} has no deterministic backward pass on CUDA; 'parallel.device: cpu' has", each);
 }
 
 void bad_samples_are_skipped(const RuleContext& rule) {

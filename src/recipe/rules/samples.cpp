@@ -8,9 +8,9 @@ namespace {
 void samples_are_texts(const RuleContext& rule) {
   const auto& model = rule.recipe.model;
   if (!rule.recipe.eval.samples || !rule.entry(model) || rule.has(model, "continues_texts")) return;
-  rule.error("eval.samples", "model '" + model.type() +
-                                 "' writes no text; leave 'samples' out, or train a language "
-                                 "model");
+  rule.error("eval.samples",
+             "model '{}' writes no text; leave 'samples' out, or train a language model",
+             model.type());
 }
 
 void samples_are_written_forwards(const RuleContext& rule) {

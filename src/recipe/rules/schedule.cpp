@@ -15,9 +15,8 @@ void warmup_fits_the_run(const RuleContext& rule) {
     const auto* warmup = rule.value(*choice, "warmup");
     const auto length = duration_of(warmup);
     if (length && is_longer(*length, run))
-      rule.error(path + ".warmup",
-                 fmt::format("'{}' of warm-up is longer than the {} of '{}'", to_text(*length),
-                             whole ? "run" : "stage", to_text(run)));
+      rule.error(path + ".warmup", "'{}' of warm-up is longer than the {} of '{}'",
+                 to_text(*length), whole ? "run" : "stage", to_text(run));
   }
 }
 
@@ -41,10 +40,9 @@ void momentum_is_there_to_cycle(const RuleContext& rule) {
   for (const auto& [path, choice, run, whole] : rate_schedules(rule.recipe)) {
     const auto cycle = cycle_of(rule, *choice);
     if (cycle.there && none)
-      rule.warn(path, fmt::format("'{}' cycles momentum, and '{}' has none", choice->type(),
-                                  optimizer.type()));
+      rule.warn(path, "'{}' cycles momentum, and '{}' has none", choice->type(), optimizer.type());
     else if (cycle.asked && zero)
-      rule.warn(path + ".moms", "there is no momentum to cycle: '" + where + ".momentum' is 0");
+      rule.warn(path + ".moms", "there is no momentum to cycle: '{}.momentum' is 0", where);
   }
 }
 
@@ -66,7 +64,7 @@ void there_is_something_to_schedule(const RuleContext& rule) {
   if (rule.recipe.weight_decay_schedule &&
       number_of(rule.value(optimizer, "weight_decay")).value_or(0) == 0)
     rule.error("weight_decay_schedule",
-               "there is no weight decay to begin with: '" + where + ".weight_decay' is 0");
+               "there is no weight decay to begin with: '{}.weight_decay' is 0", where);
   if (!rule.recipe.momentum_schedule) return;
   if (const auto why = obstacle_to_momentum(rule); !why.empty())
     rule.error("momentum_schedule", why);
@@ -76,8 +74,8 @@ void check_reached(const RuleContext& rule, const WrittenSchedule& schedule,
                    const std::string& path, const Node* value) {
   const auto at = duration_of(value);
   if (at && part_of(*at, schedule.run).value_or(0) >= 1)
-    rule.warn(path, fmt::format("the {} of '{}' is over by then: the rate does not change",
-                                schedule.whole ? "run" : "stage", to_text(schedule.run)));
+    rule.warn(path, "the {} of '{}' is over by then: the rate does not change",
+              schedule.whole ? "run" : "stage", to_text(schedule.run));
 }
 
 void milestones_are_reached(const RuleContext& rule) {
@@ -96,8 +94,8 @@ void the_decay_fits_the_run(const RuleContext& rule) {
     if (!decay) continue;
     const double before = stable ? part_of(*stable, run).value_or(0) : 0;
     if (before + part_of(*decay, run).value_or(0) > 1 + 1e-9)
-      rule.warn(path + ".decay", fmt::format("{} of '{}' ends before the decay does",
-                                             whole ? "the run" : "the stage", to_text(run)));
+      rule.warn(path + ".decay", "{} of '{}' ends before the decay does",
+                whole ? "the run" : "the stage", to_text(run));
   }
 }
 
@@ -106,8 +104,8 @@ void the_floor_is_below_the_rate(const RuleContext& rule) {
   for (const auto& [path, choice, run, whole] : rate_schedules(rule.recipe)) {
     const auto floor = number_of(rule.value(*choice, "min_lr"));
     if (whole && floor && lr && *floor > *lr)
-      rule.error(path + ".min_lr", fmt::format("{} is above optimizer.lr, {}: the rate would rise",
-                                               format_number(*floor), format_number(*lr)));
+      rule.error(path + ".min_lr", "{} is above optimizer.lr, {}: the rate would rise",
+                 format_number(*floor), format_number(*lr));
   }
 }
 
@@ -127,8 +125,7 @@ void parts_make_the_whole(const RuleContext& rule) {
     const auto parts = items_of(rule.value(*choice, "parts"));
     const double sum = sum_of_shares(parts);
     if (!parts.empty() && std::abs(sum - 1) > 1e-6)
-      rule.error(path + ".parts",
-                 fmt::format("shares add up to {} %, not to 100 %", format_number(100 * sum)));
+      rule.error(path + ".parts", "shares add up to {} %, not to 100 %", format_number(100 * sum));
   }
 }
 

@@ -42,7 +42,7 @@ std::string wrong_name(const RuleContext& rule, const std::string& name) {
 void splits_have_names_of_their_own(const RuleContext& rule) {
   for (const auto& [name, data] : rule.recipe.eval.splits)
     if (const auto why = wrong_name(rule, name); !why.empty())
-      rule.error("eval.splits." + name, "'" + name + "' " + why + "; write another name");
+      rule.error("eval.splits." + name, "'{}' {}; write another name", name, why);
 }
 
 void splits_are_not_trained_on(const RuleContext& rule) {
@@ -50,8 +50,8 @@ void splits_are_not_trained_on(const RuleContext& rule) {
     for (const auto option : kOfTraining)
       if (rule.is_asked(split.data, option))
         rule.error(split.path + "." + std::string(option),
-                   "what is only scored has no '" + std::string(option) +
-                       "'; it is written under 'data', for training");
+                   "what is only scored has no '{}'; it is written under 'data', for training",
+                   option);
 }
 
 /// A section with every default, without what is of training.

@@ -1,5 +1,4 @@
 // Runs in stages, rates of layer groups, and what is frozen.
-#include <fmt/format.h>
 
 #include "base/text.h"
 #include "config/decode.h"
@@ -26,13 +25,13 @@ void the_run_is_said_once(const RuleContext& rule) {
   if (!train.fine_tune && train.stages.empty()) return;
   const std::string by = train.fine_tune ? "'train.fine_tune'" : "'train.stages'";
   if (train.duration != TrainSpec{}.duration)
-    rule.warn("train.duration", by + " says how long the run lasts");
-  if (train.freeze.freeze_to != 0) rule.warn("train.freeze_to", by + " says what is frozen");
+    rule.warn("train.duration", "{} says how long the run lasts", by);
+  if (train.freeze.freeze_to != 0) rule.warn("train.freeze_to", "{} says what is frozen", by);
   if (!train.stages.empty() && (train.freeze.bn_freeze || !train.freeze.train_bn))
     rule.warn(train.freeze.bn_freeze ? "train.bn_freeze" : "train.train_bn",
-              by + " says what is frozen");
+              "{} says what is frozen", by);
   if (train.fine_tune && rule.recipe.schedule.type() != "constant")
-    rule.warn("schedule", by + " has schedules of its own");
+    rule.warn("schedule", "{} has schedules of its own", by);
   const auto [optimizer, path] = inner_optimizer(rule.recipe);
   if (train.fine_tune && rule.is_asked(optimizer, "lr"))
     rule.warn(path + ".lr", "'train.fine_tune.base_lr' says what the rates are");
@@ -86,8 +85,8 @@ void something_trains(const RuleContext& rule) {
   if (count == 0 || rule.recipe.train.fine_tune) return;
   for (const auto& [path, freeze] : written_freezes(rule.recipe.train))
     if (freeze.freeze_to >= count || freeze.freeze_to < -count)
-      rule.error(path + ".freeze_to", fmt::format("{}, and model.layer_groups has {}",
-                                                  freeze.freeze_to, plural(count, "layer group")));
+      rule.error(path + ".freeze_to", "{}, and model.layer_groups has {}", freeze.freeze_to,
+                 plural(count, "layer group"));
 }
 
 void there_is_a_state_to_reset(const RuleContext& rule) {

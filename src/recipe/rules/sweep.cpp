@@ -101,8 +101,10 @@ void there_are_enough_trials_and_not_too_many(const RuleContext& rule) {
   const bool grid = draw_of(*sweep) == SweepDraw::grid;
   const auto points = grid_points(*sweep);
   if (grid && sweep->trials)
-    return rule.error("sweep.trials", "a grid has a trial for each of its " + count_text(points) +
-                                          " points; 'method: random' draws as many as wanted");
+    return rule.error(
+        "sweep.trials",
+        "a grid has a trial for each of its {} points; 'method: random' draws as many as wanted",
+        count_text(points));
   if (!grid && !sweep->trials)
     return rule.error("sweep.trials",
                       "how many trials are to be drawn? Write for example 'trials: "
@@ -111,18 +113,17 @@ void there_are_enough_trials_and_not_too_many(const RuleContext& rule) {
       (grid ? points : static_cast<double>(*sweep->trials)) * static_cast<double>(sweep->seeds);
   if (runs > static_cast<double>(kMostTrials))
     rule.error(grid ? "sweep.keys" : "sweep.trials",
-               fmt::format("{}{}, and a sweep makes at most {} runs; 'method: random' or 'sobol' "
-                           "with 'trials' draws some of them",
-                           grid ? fmt::format("the grid has {} points", count_text(points))
-                                : fmt::format("{} trials", *sweep->trials),
-                           sweep->seeds > 1 ? fmt::format(" with {} seeds each", sweep->seeds) : "",
-                           kMostTrials));
+               "{}{}, and a sweep makes at most {} runs; 'method: random' or 'sobol' with 'trials' "
+               "draws some of them",
+               grid ? fmt::format("the grid has {} points", count_text(points))
+                    : fmt::format("{} trials", *sweep->trials),
+               sweep->seeds > 1 ? fmt::format(" with {} seeds each", sweep->seeds) : "",
+               kMostTrials);
   if (draw_of(*sweep) == SweepDraw::sobol && std::ssize(sweep->keys) > kMostSobolKeys)
     rule.error(
         "sweep.keys",
-        fmt::format(
-            "Sobol's sequence is there for {} options, and these are {}; 'random' takes any number",
-            kMostSobolKeys, sweep->keys.size()));
+        "Sobol's sequence is there for {} options, and these are {}; 'random' takes any number",
+        kMostSobolKeys, sweep->keys.size());
 }
 
 void a_metric_decides(const RuleContext& rule) {
@@ -130,15 +131,14 @@ void a_metric_decides(const RuleContext& rule) {
   if (!sweep || !sweep->metric.value) return;
   const auto& name = *sweep->metric.value;
   if (name.starts_with("test/"))
-    return rule.error("sweep.metric",
-                      "settings that are chosen by the test split make its score too good; take "
-                      "'valid/" +
-                          name.substr(5) + "'");
+    return rule.error(
+        "sweep.metric",
+        "settings that are chosen by the test split make its score too good; take 'valid/{}'",
+        name.substr(5));
   if (const auto why = named_metric(rule, name).why_not; !why.empty())
     return rule.error("sweep.metric", why);
   if (sweep->mode.automatic() && !better_way(rule, name))
-    rule.error("sweep.mode",
-               fmt::format("'{}' does not say which way is better; write 'max' or 'min'", name));
+    rule.error("sweep.mode", "'{}' does not say which way is better; write 'max' or 'min'", name);
 }
 
 bool sets_length(const std::string& key) {

@@ -11,9 +11,9 @@ void streams_are_drawn_in_order(const RuleContext& rule) {
   const auto& sampler = rule.data.sampler;
   if (!are_streams(rule) || rule.has(sampler, "in_order") || sampler.type() == "shuffle") return;
   rule.error("data.sampler",
-             "'" + sampler.type() +
-                 "' would draw pieces of streams that do not continue each other; documents are "
-                 "shuffled anyway: leave it out, or write 'data.blocks: shuffled'");
+             "'{}' would draw pieces of streams that do not continue each other; documents are "
+             "shuffled anyway: leave it out, or write 'data.blocks: shuffled'",
+             sampler.type());
 }
 
 void streams_keep_their_rows(const RuleContext& rule) {
@@ -29,9 +29,10 @@ void packed_documents_are_read_apart(const RuleContext& rule) {
   const auto* layout = blocks->is_map() ? blocks->find("layout") : blocks;
   if (layout == nullptr || layout->text != "packed") return;
   if (!rule.has(rule.recipe.model, "reads_documents"))
-    rule.error("data.blocks", "'" + rule.recipe.model.type() +
-                                  "' would read the documents of a packed block as one text; write "
-                                  "'layout: streams' or 'layout: shuffled'");
+    rule.error("data.blocks",
+               "'{}' would read the documents of a packed block as one text; write 'layout: "
+               "streams' or 'layout: shuffled'",
+               rule.recipe.model.type());
 }
 
 void blocks_are_of_tokens(const RuleContext& rule) {

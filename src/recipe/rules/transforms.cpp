@@ -45,9 +45,8 @@ void both_splits_are_normalized_alike(const RuleContext& rule) {
   const auto valid = normalization(rule, transforms_of(rule, "valid"));
   if (train == valid) return;
   if (train.empty() || valid.empty())
-    rule.warn(train.empty() ? kTrain : kValid,
-              std::string(train.empty() ? "validation" : "training") +
-                  " samples are normalized, and these are not");
+    rule.warn(train.empty() ? kTrain : kValid, "{} samples are normalized, and these are not",
+              train.empty() ? "validation" : "training");
   else
     rule.warn(kValid, "normalized by other statistics than training samples");
 }
@@ -58,8 +57,8 @@ void colors_come_before_normalize(const RuleContext& rule) {
     for (std::size_t i = 0; i < list.size(); ++i) {
       normalized = normalized || rule.has(list[i], "normalizes");
       if (normalized && rule.has(list[i], "before_normalize"))
-        rule.error(indexed(path, i),
-                   "'" + list[i].type() + "' wants colors in 0 to 1; write it before normalize");
+        rule.error(indexed(path, i), "'{}' wants colors in 0 to 1; write it before normalize",
+                   list[i].type());
     }
   });
 }
@@ -86,8 +85,9 @@ void crops_fit_the_image(const RuleContext& rule) {
       const bool padded =
           is_true(rule.value(list[i], "pad_if_needed")) || rule.is_asked(list[i], "padding");
       if (wanted && rule.has(list[i], "crops") && !padded && !size.holds(*wanted))
-        rule.error(indexed(path, i) + ".size", "larger than the images that come here, " +
-                                                   size.text() + "; resize them less, or pad them");
+        rule.error(indexed(path, i) + ".size",
+                   "larger than the images that come here, {}; resize them less, or pad them",
+                   size.text());
       size = size_after(rule, list[i], size);
     }
   });

@@ -137,9 +137,9 @@ void values_are_usual(const RuleContext& rule) {
   }
   check_rates_of_stages(rule);
   if (const auto& ema = rule.recipe.train.ema; ema && ema->decay > 0 && ema->decay < 0.5)
-    rule.warn("train.ema.decay", format_number(ema->decay) +
-                                     " keeps less than half of the average at each step; 0.999 is "
-                                     "usual");
+    rule.warn("train.ema.decay",
+              "{} keeps less than half of the average at each step; 0.999 is usual",
+              format_number(ema->decay));
 }
 
 void means_are_shorter_than_squares(const RuleContext& rule) {
@@ -149,10 +149,10 @@ void means_are_shorter_than_squares(const RuleContext& rule) {
     const auto first = number_of(betas[0]), second = number_of(betas[1]);
     if (first && second && *first > *second)
       rule.warn(path + ".betas",
-                fmt::format("the first, {}, is of the gradient and the second, {}, of its square, "
-                            "whose mean is the longer one; write [{}, {}]",
-                            format_number(*first), format_number(*second), format_number(*second),
-                            format_number(*first)));
+                "the first, {}, is of the gradient and the second, {}, of its square, whose mean "
+                "is the longer one; write [{}, {}]",
+                format_number(*first), format_number(*second), format_number(*second),
+                format_number(*first));
   }
 }
 
@@ -176,8 +176,8 @@ void momentum_stays_below_one(const RuleContext& rule) {
       number_of(betas.empty() ? rule.value(optimizer, "momentum") : betas.front()).value_or(0);
   const double reached = greatest_momentum(rule, *schedule, begin);
   if (reached >= 1)
-    rule.error("momentum_schedule", "it brings the momentum from " + format_number(begin) + " to " +
-                                        format_number(reached) + ", and momentum is below 1");
+    rule.error("momentum_schedule", "it brings the momentum from {} to {}, and momentum is below 1",
+               format_number(begin), format_number(reached));
 }
 
 constexpr Rule kUsualRules[] = {

@@ -61,9 +61,10 @@ std::string with_values(const std::string& word) {
   if (parts.size() == 1) return word;
   for (const auto& part : parts)
     if (part.empty())
-      throw Error(Exit::recipe, "'" + word +
-                                    "': nothing stands between two commas, or behind the "
-                                    "last one; quotes make a text with commas one value");
+      throw Error(Exit::recipe,
+                  "'{}': nothing stands between two commas, or behind the last one; quotes make a "
+                  "text with commas one value",
+                  word);
   return entry(key, fmt::format("[{}]", join(parts, ", ")));
 }
 

@@ -45,11 +45,8 @@ std::string_view table_in(std::string_view text, const CsvFormat& format, const 
   if (text.starts_with("sep=") && text.find('\n') != std::string_view::npos) {
     const auto line = take_line(text, dialect);
     if (line.size() > 5 || (line.size() == 5 && line[4] != dialect.separator))
-      throw Error(
-          Exit::data,
-          path + ":1: '" + std::string(line) + "', and data.csv.separator is '" +
-              std::string(names(format.separator)[static_cast<std::size_t>(format.separator)]) +
-              "'");
+      throw Error(Exit::data, "{}:1: '{}', and data.csv.separator is '{}'", path, line,
+                  names(format.separator)[static_cast<std::size_t>(format.separator)]);
   }
   for (std::int64_t i = 0; i < format.skip_lines && !text.empty(); ++i) take_line(text, dialect);
   return without_blank_end(text, dialect.separator);
@@ -74,9 +71,10 @@ void check_header(const std::string& path, std::size_t line,
   for (std::int32_t number = 1; const auto& name : names) {
     const auto before = numbers.find_or_add(name, number);
     if (before != number)
-      throw Error(Exit::data, fmt::format("{}:{}: columns {} and {} are both called '{}'; rename "
-                                          "one, or write 'data.csv.duplicate_names: number'",
-                                          path, line, before, number, name));
+      throw Error(Exit::data,
+                  "{}:{}: columns {} and {} are both called '{}'; rename one, or write "
+                  "'data.csv.duplicate_names: number'",
+                  path, line, before, number, name);
     ++number;
   }
 }
@@ -92,17 +90,17 @@ Csv::Csv(MappedFile file, const CsvFormat& format)
                      path_, dialect_)),
       first_(format.header ? 1 : 0),
       index_(text_, path_, dialect_) {
-  if (index_.records() == 0) throw Error(Exit::data, path_ + ": no header");
+  if (index_.records() == 0) throw Error(Exit::data, "{}: no header", path_);
   const auto line = dialect_.skipped + 1;
   if (index_.columns() > most_columns)
-    throw Error(Exit::data, fmt::format("{}:{}: {} columns, at most {} are read", path_, line,
-                                        index_.columns(), most_columns));
+    throw Error(Exit::data, "{}:{}: {} columns, at most {} are read", path_, line, index_.columns(),
+                most_columns);
   for (std::size_t i = 0; i < index_.columns(); ++i)
     header_.emplace_back(format.header ? std::string(index_.cell(0, i))
                                        : fmt::format("column_{}", i + 1));
   if (format.duplicate_names == DuplicateNames::number) number_duplicates(header_);
   check_header(path_, line, header_);
-  if (rows() == 0) throw Error(Exit::data, path_ + ": no rows below the header");
+  if (rows() == 0) throw Error(Exit::data, "{}: no rows below the header", path_);
 }
 
 std::optional<std::size_t> Csv::column(std::string_view name) const {
@@ -113,8 +111,8 @@ std::optional<std::size_t> Csv::column(std::string_view name) const {
 
 std::size_t Csv::required_column(std::string_view name) const {
   if (const auto found = column(name)) return *found;
-  throw Error(Exit::data, fmt::format("{}:{}: no column '{}'; there are '{}'", path_,
-                                      dialect_.skipped + 1, name, join(header_, "', '")));
+  throw Error(Exit::data, "{}:{}: no column '{}'; there are '{}'", path_, dialect_.skipped + 1,
+              name, join(header_, "', '"));
 }
 
 void Csv::fail(std::size_t row, std::size_t column, const std::string& what) const {

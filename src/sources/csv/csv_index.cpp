@@ -104,8 +104,7 @@ void fail_in_csv(std::string_view text, const std::string& path, const CsvPlace&
   const bool named = dialect.header && place.line > 1;
   const auto name = named ? field_name(text, place.field, dialect.separator) : std::string();
   const auto column = name.empty() ? std::to_string(place.field) : "'" + name + "'";
-  throw Error(Exit::data, fmt::format("{}:{}: column {}: {}", path, place.line + dialect.skipped,
-                                      column, what));
+  throw Error(Exit::data, "{}:{}: column {}: {}", path, place.line + dialect.skipped, column, what);
 }
 
 /// An Error where a text is not UTF-8 or holds a NUL: it comes before all others.

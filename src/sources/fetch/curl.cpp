@@ -91,9 +91,10 @@ void Curl::start(const std::string& config, std::int64_t from, std::int64_t most
   if (failed == 0) return;
   ::close(output_);
   ::close(errors_);
-  throw Error(Exit::data, std::string("cannot run the program 'curl' to fetch data: ") +
-                              std::strerror(failed) +
-                              "; install it, or name the archive under data.source.file");
+  throw Error(Exit::data,
+              "cannot run the program 'curl' to fetch data: {}; install it, or name the archive "
+              "under data.source.file",
+              std::strerror(failed));
 }
 
 int Curl::wait() {

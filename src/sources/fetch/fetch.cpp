@@ -93,9 +93,9 @@ class Download {
     if (S_ISREG(about.st_mode) && about.st_nlink == 1 && about.st_uid == ::geteuid()) return;
     ::close(file_);
     throw Error(Exit::data,
-                "cannot write '" + path +
-                    "': it belongs to another user, has several names, or is no regular "
-                    "file; remove it");
+                "cannot write '{}': it belongs to another user, has several names, or is no "
+                "regular file; remove it",
+                path);
   }
   ~Download() { ::close(file_); }
   Download(const Download&) = delete;
@@ -118,7 +118,7 @@ class Download {
 
  private:
   [[noreturn]] void fail() const {
-    throw Error(Exit::data, "cannot write '" + path_ + "': " + std::strerror(errno));
+    throw Error(Exit::data, "cannot write '{}': {}", path_, std::strerror(errno));
   }
 
   std::string path_;
@@ -148,9 +148,8 @@ void check_url(const std::string& url) {
   const auto is_control = [](unsigned char c) { return c < ' ' || c == 127; };
   if (lower(url.substr(0, 8)) != "https://")
     throw Error(Exit::recipe, Option{"data.source.url"},
-                "'" + shown_url(url) +
-                    "' is not https; fetch the archive yourself and name it under "
-                    "data.source.file");
+                "'{}' is not https; fetch the archive yourself and name it under data.source.file",
+                shown_url(url));
   if (std::any_of(url.begin(), url.end(), is_control))
     throw Error(Exit::recipe, Option{"data.source.url"}, "it has characters that no address has");
 }
@@ -159,7 +158,7 @@ void check_url(const std::string& url) {
 
 void fetch(const std::string& url, const std::string& path, std::int64_t most) {
   check_url(url);
-  log::info("fetching " + shown_url(url));
+  log::info("fetching {}", shown_url(url));
   Download download(path);
   if (download.size() > most) download.empty();
   Ended ended;
@@ -174,8 +173,8 @@ void fetch(const std::string& url, const std::string& path, std::int64_t most) {
     if (attempt < attempts) ::sleep(again ? 0 : 1U << (attempt - 1));
   }
   if (ended.status == too_large) ::unlink(path.c_str());
-  throw Error(Exit::data, "cannot fetch '" + shown_url(url) + "': " + reason(ended, most) +
-                              proxy_text(ended.status));
+  throw Error(Exit::data, "cannot fetch '{}': {}{}", shown_url(url), reason(ended, most),
+              proxy_text(ended.status));
 }
 
 }  // namespace ddptrain

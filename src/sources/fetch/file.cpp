@@ -21,8 +21,8 @@ void download_or_copy(const FileSource& source, const std::string& download) {
   fs::copy_file(InputFile(*source.file).path(), download, fs::copy_options::overwrite_existing,
                 failed);
   if (failed)
-    throw Error(Exit::data,
-                "cannot copy '" + *source.file + "' to '" + download + "': " + failed.message());
+    throw Error(Exit::data, "cannot copy '{}' to '{}': {}", *source.file, download,
+                failed.message());
 }
 
 }  // namespace
@@ -45,10 +45,9 @@ bool provide_file(const FileSource& source, const std::string& path) {
   const auto digest = digest_file(DigestKind::sha256, download);
   if (!is_digest(digest, source.sha256)) {
     fs::remove(download);  // so that the next attempt does not continue it
-    throw Error(Exit::data, "sha256 of '" + source.file.value_or(source.url) + "' is " + digest +
-                                ", and should " +
-                                (source.sha256.size() < 64 ? "begin with " : "be ") +
-                                source.sha256);
+    throw Error(Exit::data, "sha256 of '{}' is {}, and should {}{}",
+                source.file.value_or(source.url), digest,
+                source.sha256.size() < 64 ? "begin with " : "be ", source.sha256);
   }
   write_atomically(target.string() + ".sha256", digest + "  " + target.filename().string() + "\n");
   fs::permissions(download, fs::perms::group_read | fs::perms::others_read, fs::perm_options::add);

@@ -1,7 +1,5 @@
 #include "sources/fetch/source.h"
 
-#include <fmt/format.h>
-
 #include <filesystem>
 #include <vector>
 
@@ -32,8 +30,8 @@ void compare(DigestKind kind, const std::string& path, const std::string& wanted
   const auto found = digest_file(kind, path);
   if (found == lower(wanted)) return;
   const std::string name = kind == DigestKind::md5 ? "md5" : "sha256";
-  throw Error(Exit::data, Option{"data.source." + name},
-              name + " of '" + path + "' is " + found + ", and the recipe says " + wanted);
+  throw Error(Exit::data, Option{"data.source." + name}, "{} of '{}' is {}, and the recipe says {}",
+              name, path, found, wanted);
 }
 
 void check_digest(const SourceSpec& source, const std::string& archive) {
@@ -44,9 +42,8 @@ void check_digest(const SourceSpec& source, const std::string& archive) {
 void check_size(const SourceSpec& source, const std::string& archive) {
   const auto found = InputFile(archive).size();
   if (!source.size || found == static_cast<std::uint64_t>(source.size->bytes)) return;
-  throw Error(
-      Exit::data, Option{"data.source.size"},
-      fmt::format("'{}' has {} bytes, and the recipe says {}", archive, found, source.size->bytes));
+  throw Error(Exit::data, Option{"data.source.size"}, "'{}' has {} bytes, and the recipe says {}",
+              archive, found, source.size->bytes);
 }
 
 void check_archive(const SourceSpec& source, const std::string& archive) {
@@ -62,10 +59,11 @@ void check_space(const SourceSpec& source, const std::string& download) {
   const auto begun = fs::file_size(download, none);
   const auto there = static_cast<std::uint64_t>(space.bytes) + (none ? 0 : begun);
   if (static_cast<std::uint64_t>(source.size->bytes) <= there) return;
-  throw Error(Exit::data, "no space to fetch '" + shown_url(*source.url) + "' into '" +
-                              fs::path(download).parent_path().string() + "': it has " +
-                              format_bytes(source.size->bytes) + ", " + format_bytes(space.bytes) +
-                              " are free; delete something, or put the data elsewhere");
+  throw Error(Exit::data,
+              "no space to fetch '{}' into '{}': it has {}, {} are free; delete something, or put "
+              "the data elsewhere",
+              shown_url(*source.url), fs::path(download).parent_path().string(),
+              format_bytes(source.size->bytes), format_bytes(space.bytes));
 }
 
 /// The archive as a file whose size and digest are right.
@@ -82,7 +80,7 @@ std::string checked_archive(const SourceSpec& source, const std::string& downloa
     fs::remove(download);  // so that the next attempt does not continue it
     throw;
   }
-  log::info("fetched " + format_bytes(static_cast<std::int64_t>(fs::file_size(download))));
+  log::info("fetched {}", format_bytes(static_cast<std::int64_t>(fs::file_size(download))));
   return download;
 }
 
@@ -118,10 +116,10 @@ void check_there(const Choice<Dataset>& data) {
     if (!url_scheme(value->text).empty()) continue;  // of a store, which is asked when it is read
     if (has_braces(value->text)) continue;           // of several files, each of which is opened
     throw Error(Exit::data, Option{std::string("data.") + option},
-                "'" + value->text +
-                    "' is not there; put the data there, write where they are, or name an archive "
-                    "under data.source",
-                value->place);
+                "'{}' is not there; put the data there, write where they are, or name an archive "
+                "under data.source",
+                value->text)
+        .at(value->place);
   }
 }
 
@@ -160,7 +158,7 @@ void provide(const SourceSpec& source, const std::string& root) {
   fs::rename(unpack(archive, unpacked), target);
   sync_folder(target.parent_path().string());
   if (source.url) fs::remove(download);
-  log::info("unpacked into " + target.string());
+  log::info("unpacked into {}", target.string());
 }
 
 }  // namespace ddptrain

@@ -217,21 +217,21 @@ class Unpacking {
   }
 
   [[noreturn]] void refuse(const std::string& entry, const std::string& what) const {
-    throw Error(Exit::data, "archive '" + name_ + "' is refused: '" + entry + "' " + what);
+    throw Error(Exit::data, "archive '{}' is refused: '{}' {}", name_, entry, what);
   }
 
   [[noreturn]] void refuse_all(const std::string& what) const {
-    throw Error(Exit::data, "archive '" + name_ + "' is refused: it " + what +
-                                "; unpack it yourself if you trust it");
+    throw Error(Exit::data, "archive '{}' is refused: it {}; unpack it yourself if you trust it",
+                name_, what);
   }
 
   [[noreturn]] void fail_reading() const {
     const char* what = archive_error_string(reader_.get());
-    throw Error(Exit::data, "cannot unpack '" + name_ + "': " + (what ? what : "not an archive"));
+    throw Error(Exit::data, "cannot unpack '{}': {}", name_, what ? what : "not an archive");
   }
 
   [[noreturn]] void fail_writing(const std::string& path) const {
-    throw Error(Exit::data, "cannot write '" + path + "': " + std::strerror(errno));
+    throw Error(Exit::data, "cannot write '{}': {}", path, std::strerror(errno));
   }
 
   static constexpr std::int64_t header_bytes = 2048;  // of a member, in addition to its content
@@ -262,8 +262,8 @@ std::string unpack(const std::string& archive, const std::string& folder,
   try {
     return Unpacking(archive, folder, limits).run().string();
   } catch (const fs::filesystem_error& error) {
-    throw Error(Exit::data, "cannot unpack '" + archive + "': '" + error.path1().string() +
-                                "': " + error.code().message());
+    throw Error(Exit::data, "cannot unpack '{}': '{}': {}", archive, error.path1().string(),
+                error.code().message());
   }
 }
 

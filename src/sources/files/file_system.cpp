@@ -37,14 +37,14 @@ bool is_folder(const FileSystem& files, const std::string& path) {
 std::string read_text(const FileSystem& files, const std::string& path, std::size_t most) {
   auto content = files.read(path, 0, most + 1);
   if (content.size() <= most) return content;
-  throw Error(Exit::data, "cannot read '" + path + "': it has more than " +
-                              format_bytes(static_cast<std::int64_t>(most)));
+  throw Error(Exit::data, "cannot read '{}': it has more than {}", path,
+              format_bytes(static_cast<std::int64_t>(most)));
 }
 
 void walk(const FileSystem& files, const std::string& folder,
           const std::function<bool(const FileEntry&)>& visit) {
   const auto why = walk_in(files, folder, visit);
-  if (!why.empty()) throw Error(Exit::data, "cannot read folder '" + folder + "': " + why);
+  if (!why.empty()) throw Error(Exit::data, "cannot read folder '{}': {}", folder, why);
 }
 
 std::string digest_of(const FileSystem& files, const std::string& path) {

@@ -33,10 +33,10 @@ bool is_gzip(Bytes bytes) { return bytes.size() >= 3 && bytes[0] == 0x1f && byte
   const auto text = [](std::uint64_t bytes) {
     return format_bytes(static_cast<std::int64_t>(bytes));
   };
-  throw Error(Exit::data, "'" + path + "' has " + text(packed) + " and becomes larger than " +
-                              text(most) +
-                              " unpacked (gzip); if that is right, unpack it with gunzip and name "
-                              "the unpacked file");
+  throw Error(Exit::data,
+              "'{}' has {} and becomes larger than {} unpacked (gzip); if that is right, unpack it "
+              "with gunzip and name the unpacked file",
+              path, text(packed), text(most));
 }
 
 /// Memory that grows without being copied, and takes no more than what was written.
@@ -110,7 +110,7 @@ class Inflater {
     const int status = ::inflate(&stream_, Z_NO_FLUSH);
     pages.add(piece - stream_.avail_out);
     if (status == Z_STREAM_END) return next_member();
-    if (status != Z_OK) throw Error(Exit::data, "'" + path_ + "' is cut short or damaged (gzip)");
+    if (status != Z_OK) throw Error(Exit::data, "'{}' is cut short or damaged (gzip)", path_);
     return true;
   }
   void feed() {
@@ -138,7 +138,7 @@ MappedFile::MappedFile(const std::string& copy, const std::string& name)
     : MappedFile(std::vector<std::uint8_t>()) {
   path_ = name;
   const InputFile file(copy);
-  if (file.size() == 0) throw Error(Exit::data, "'" + name + "' is empty");
+  if (file.size() == 0) throw Error(Exit::data, "'{}' is empty", name);
   map(file);
   if (is_gzip(bytes())) inflate();
 }
@@ -146,14 +146,14 @@ MappedFile::MappedFile(const std::string& copy, const std::string& name)
 MappedFile::MappedFile(std::vector<std::uint8_t> bytes, const std::string& path)
     : MappedFile(std::move(bytes)) {
   path_ = path;
-  if (own_.empty()) throw Error(Exit::data, "'" + path + "' is empty");
+  if (own_.empty()) throw Error(Exit::data, "'{}' is empty", path);
   if (is_gzip(own_)) inflate();
 }
 
 void MappedFile::map(const InputFile& file) {
   void* mapped = ::mmap(nullptr, file.size(), PROT_READ, MAP_SHARED, file.descriptor(), 0);
   if (mapped == MAP_FAILED)
-    throw Error(Exit::data, "cannot read '" + path_ + "': " + std::strerror(errno));
+    throw Error(Exit::data, "cannot read '{}': {}", path_, std::strerror(errno));
   data_ = static_cast<const std::uint8_t*>(mapped);
   size_ = file.size();
   guard_.emplace(data_, size_, path_);
@@ -161,7 +161,7 @@ void MappedFile::map(const InputFile& file) {
 
 void MappedFile::inflate() {
   auto pages = Inflater(bytes(), path_).run();
-  if (pages.size() == 0) throw Error(Exit::data, "'" + path_ + "' is empty");
+  if (pages.size() == 0) throw Error(Exit::data, "'{}' is empty", path_);
   release();
   std::tie(data_, size_) = pages.release();
 }

@@ -8,7 +8,7 @@ namespace ddptrain {
 std::vector<std::size_t> idx_sizes(std::span<const std::uint8_t> bytes, std::size_t dimensions,
                                    const std::string& file) {
   const auto fail = [&](const std::string& what) {
-    throw Error(Exit::data, "'" + file + "': " + what);
+    throw Error(Exit::data, "'{}': {}", file, what);
   };
   const auto head = 4 + 4 * dimensions;
   if (bytes.size() < head || bytes[0] != 0 || bytes[1] != 0 || bytes[2] != 8 ||

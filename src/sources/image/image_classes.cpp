@@ -1,7 +1,5 @@
 #include "sources/image/image_classes.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/error.h"
@@ -15,9 +13,8 @@ std::string ImageClasses::name_of(const std::string& text, const std::string& im
   const auto number = parse_integer(text);
   if (number && *number >= 0 && *number < std::ssize(names_))
     return names_[static_cast<std::size_t>(*number)];
-  throw Error(Exit::data, Option{"data.classes"},
-              fmt::format("'{}' is of class '{}', which is not among {}", image, shown(text),
-                          plural(std::ssize(names_), "class name")));
+  throw Error(Exit::data, Option{"data.classes"}, "'{}' is of class '{}', which is not among {}",
+              image, shown(text), plural(std::ssize(names_), "class name"));
 }
 
 std::int64_t ImageClasses::add(const std::string& text, const std::string& image) {

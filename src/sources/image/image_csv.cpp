@@ -63,23 +63,24 @@ std::vector<std::string> groups_at(const Csv& csv, const ValidSpec& valid,
 void divide_rows(ImageList& list, const ValidSpec& valid, const Csv& csv, bool has_split) {
   const bool held_out = valid.fraction || valid.list || valid.folder;
   if (!has_split && !held_out && !valid.fold)
-    throw Error(Exit::data, csv.path() +
-                                ": no column 'split'; add one, name another in data.columns.split, "
-                                "or write data.valid.fraction");
+    throw Error(Exit::data,
+                "{}: no column 'split'; add one, name another in data.columns.split, or write "
+                "data.valid.fraction",
+                csv.path());
   if (has_split && held_out)
     throw Error(Exit::recipe,
                 Option{valid.list     ? "data.valid.list"
                        : valid.folder ? "data.valid.folder"
                                       : "data.valid.fraction"},
-                "has no effect: a column of '" + csv.path() + "' says what is held out");
+                "has no effect: a column of '{}' says what is held out", csv.path());
   if (has_split && valid.fold)
-    log::info("rows of split 'valid' of '" + csv.path() +
-              "' are not used: a fold of the others is held out");
+    log::info("rows of split 'valid' of '{}' are not used: a fold of the others is held out",
+              csv.path());
   if (!has_split || valid.fold) divide(list, valid);
   for (const std::size_t split : {0, 1})
     if (list.files[split].empty())
-      throw Error(Exit::data,
-                  csv.path() + ": no rows in split '" + (split == 0 ? "train'" : "valid'"));
+      throw Error(Exit::data, "{}: no rows in split '{}", csv.path(),
+                  split == 0 ? "train'" : "valid'");
 }
 
 }  // namespace ddptrain

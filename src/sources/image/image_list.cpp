@@ -97,9 +97,8 @@ void divide(ImageList& list, const ValidSpec& valid) {
   list.files[1].assign(held, files.end());
   files.erase(held, files.end());
   if (files.empty() || list.files[1].empty())
-    throw Error(
-        Exit::data, Option{"data.valid.folder"},
-        std::string(files.empty() ? "all" : "no") + " images are in '" + *valid.folder + "'");
+    throw Error(Exit::data, Option{"data.valid.folder"}, "{} images are in '{}'",
+                files.empty() ? "all" : "no", *valid.folder);
 }
 
 std::vector<std::string> class_order(std::vector<std::string> labels) {
@@ -131,9 +130,8 @@ void number_classes(ImageList& list, const KnownClasses& known,
       if (renumber(files[i], list, numbers)) kept.push_back(static_cast<std::int64_t>(i));
     if (kept.size() == files.size()) continue;
     if (kept.empty())
-      throw Error(Exit::data, "no sample of the " +
-                                  std::string(split == 0 ? "training" : "validation") +
-                                  " split has a known class: " + numbers.left_out());
+      throw Error(Exit::data, "no sample of the {} split has a known class: {}",
+                  split == 0 ? "training" : "validation", numbers.left_out());
     files = chosen(files, kept);
     if (!list.weights[split].empty()) list.weights[split] = chosen(list.weights[split], kept);
   }

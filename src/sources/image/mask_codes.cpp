@@ -38,10 +38,10 @@ std::vector<std::string> code_names(const CodesOption& codes, const std::string&
     const auto name = std::string(trim(text));
     if (name.empty()) continue;
     if (std::find(names.begin(), names.end(), name) != names.end())
-      throw Error(Exit::data, fmt::format("{}:{}: class '{}' is there twice", file, line, name));
+      throw Error(Exit::data, "{}:{}: class '{}' is there twice", file, line, name);
     names.push_back(name);
   }
-  if (names.empty()) throw Error(Exit::data, file + ": no class; a name in each line is wanted");
+  if (names.empty()) throw Error(Exit::data, "{}: no class; a name in each line is wanted", file);
   return names;
 }
 

@@ -58,8 +58,8 @@ std::string machine_name() {
 }
 
 [[noreturn]] void fail_at(const std::string& what, const std::string& path, int reason) {
-  throw Error(Exit::data,
-              "cannot " + what + " '" + path + "': " + std::generic_category().message(reason));
+  throw Error(Exit::data, "cannot {} '{}': {}", what, path,
+              std::generic_category().message(reason));
 }
 
 bool write_whole(int file, const void* from, std::uint64_t count, std::uint64_t at) {
@@ -245,8 +245,8 @@ bool PixelCache::has_room(std::uint64_t bytes) const {
   const auto used = std::atomic_ref(header().used).load(std::memory_order_relaxed);
   if (used <= limit_ && rounded_up(kUnit + bytes, kUnit) <= limit_ - used) return true;
   if (stop())
-    log::info("'" + path_ + "' has the " + format_bytes(static_cast<std::int64_t>(limit_)) +
-              " of data.cache.size; images that are not in it are decoded each time");
+    log::info("'{}' has the {} of data.cache.size; images that are not in it are decoded each time",
+              path_, format_bytes(static_cast<std::int64_t>(limit_)));
   return false;
 }
 
@@ -287,8 +287,8 @@ void PixelCache::add(const PixelKey& key, const DecodedPixels& image) const {
   if (write(at, entry, image.pixels)) return publish(entry, at);
   const int reason = errno;
   if (stop())
-    log::warning("cannot write to '" + path_ + "': " + std::generic_category().message(reason) +
-                 "; images that are not in it are decoded each time");
+    log::warning("cannot write to '{}': {}; images that are not in it are decoded each time", path_,
+                 std::generic_category().message(reason));
 }
 
 /// In a free word, or that of the same image before its file changed. Where another thread was

@@ -1,7 +1,5 @@
 #include "sources/image/pose_file.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cctype>
 #include <vector>
@@ -27,9 +25,8 @@ std::vector<double> numbers_in(const FileSystem& files, const std::string& path,
     const std::string word(at, end);
     const auto number = parse_number(word);
     if (!number)
-      throw Error(Exit::data,
-                  fmt::format("'{}' begins with {} numbers{}; {} are wanted", path, numbers.size(),
-                              word.empty() ? "" : ", then '" + shown(word, 40) + "'", wanted));
+      throw Error(Exit::data, "'{}' begins with {} numbers{}; {} are wanted", path, numbers.size(),
+                  word.empty() ? "" : ", then '" + shown(word, 40) + "'", wanted);
     numbers.push_back(*number);
     at = end;
   }
@@ -50,8 +47,8 @@ ImagePoint head_center(const FileSystem& files, const std::string& pose_path,
   const auto numbers = numbers_in(files, pose_path, 12);
   const double x = numbers[9], y = numbers[10], z = numbers[11];
   if (z <= 0)
-    throw Error(Exit::data, "'" + pose_path + "': the head is " + format_number(z) +
-                                " mm in front of the camera");
+    throw Error(Exit::data, "'{}': the head is {} mm in front of the camera", pose_path,
+                format_number(z));
   return {x * calibration[0] / z + calibration[2], y * calibration[4] / z + calibration[5]};
 }
 

@@ -31,8 +31,8 @@ const PixelCache* LazyPixelCache::cache() const {
     try {
       cache_ = std::make_unique<PixelCache>(options_);
     } catch (const Error& error) {
-      log::warning(std::string(error.what()) +
-                   "; images are decoded each time (data.cache.folder may name another folder)");
+      log::warning("{}; images are decoded each time (data.cache.folder may name another folder)",
+                   error.what());
     }
   });
   return cache_.get();

@@ -1,7 +1,5 @@
 #include "sources/order/shard.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 #include <string>
@@ -43,9 +41,9 @@ std::int64_t rows_per_rank(const ShardPlan& plan) {
   const auto parts = plan.world * plan.accumulate;
   if (plan.global % parts != 0)
     throw Error(Exit::recipe, Option{"data.loader.shard"},
-                fmt::format("'{}' cannot cut a global batch of {} into {} equal ones (ranks x "
-                            "accumulate); 'global_batch' can",
-                            names(plan.layout)[static_cast<int>(plan.layout)], plan.global, parts));
+                "'{}' cannot cut a global batch of {} into {} equal ones (ranks x accumulate); "
+                "'global_batch' can",
+                names(plan.layout)[static_cast<int>(plan.layout)], plan.global, parts);
   return plan.global / parts;
 }
 

@@ -1,7 +1,5 @@
 #include "sources/order/torch_order.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -31,9 +29,8 @@ double TorchGenerator::uniform() {
 std::vector<std::int64_t> torch_randperm(std::int64_t n, TorchGenerator& generator) {
   constexpr std::int64_t limit = std::numeric_limits<std::uint32_t>::max() / 20;
   if (n >= limit)
-    throw Error(
-        Exit::recipe,
-        fmt::format("'order: torch' takes fewer than {} samples; write 'order: philox'", limit));
+    throw Error(Exit::recipe, "'order: torch' takes fewer than {} samples; write 'order: philox'",
+                limit);
   std::vector<std::int64_t> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), 0);
   for (std::size_t i = 0; i + 1 < order.size(); ++i)

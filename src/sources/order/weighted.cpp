@@ -1,6 +1,4 @@
 // sampler weighted: draws with replacement, in proportion to the samples' weights.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -91,9 +89,8 @@ std::vector<double> balancing_weights(const SamplerContext& context) {
   for (std::int64_t i = 0; i < context.size; ++i) {
     labels.push_back(context.label(i));
     if (labels.back() < 0)
-      throw Error(
-          Exit::data, Option{"data.sampler"},
-          fmt::format("'by: classes' is for samples of one class each; sample {} has not one", i));
+      throw Error(Exit::data, Option{"data.sampler"},
+                  "'by: classes' is for samples of one class each; sample {} has not one", i);
     ++samples_of[labels.back()];
   }
   std::vector<double> weights;

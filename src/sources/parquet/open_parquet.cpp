@@ -13,7 +13,8 @@ constexpr const char* parquet_plugin_name = "libddptrain_parquet.so";
 const ParquetPlugin& load_parquet() {
   auto opened = open_plugin(parquet_plugin_name, RTLD_NOW | RTLD_LOCAL);
   const auto* plugin = table_of<ParquetPlugin>(opened, parquet_plugin_name);
-  if (plugin == nullptr) throw Error(Exit::data, "Parquet files cannot be read: " + opened.why_not);
+  if (plugin == nullptr)
+    throw Error(Exit::data, "Parquet files cannot be read: {}", opened.why_not);
   return *plugin;
 }
 

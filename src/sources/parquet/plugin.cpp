@@ -254,7 +254,7 @@ class ArrowFile final : public ParquetFile {
 
  private:
   [[noreturn]] void refuse(const std::string& why) const {
-    throw Error(Exit::data, "'" + path_ + "' cannot be read as Parquet: " + why);
+    throw Error(Exit::data, "'{}' cannot be read as Parquet: {}", path_, why);
   }
 
   void require(const arrow::Status& status) const {

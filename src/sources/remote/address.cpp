@@ -48,7 +48,7 @@ constexpr std::string_view of_urls = ":/?#[]@!$&'()*+,;=%";
 void require_plain_key(const std::string& url) {
   for (const auto& name : split(url.substr(slash_of(url)), '/'))
     if (name == "..")
-      throw Error(Exit::data, "cannot read '" + url + "': a key of a bucket has no '..'");
+      throw Error(Exit::data, "cannot read '{}': a key of a bucket has no '..'", url);
 }
 
 /// Without '/' at its end; the bucket is to follow. Empty: Amazon's own.

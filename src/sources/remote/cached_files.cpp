@@ -1,7 +1,5 @@
 #include "sources/remote/cached_files.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 
@@ -62,8 +60,8 @@ MappedFile CachedFiles::map(const std::string& path) const {
     auto fetched = cache_.fetch(path);
     if (!fetched)
       throw Error(Exit::data, Option{"data.store.cache.limit"},
-                  fmt::format("all of the {} of the cache are in use, and '{}' has no room",
-                              bytes_text(cache_.limit()), shown_address(path)));
+                  "all of the {} of the cache are in use, and '{}' has no room",
+                  bytes_text(cache_.limit()), shown_address(path));
     here = std::make_shared<const CachedShard>(std::move(*fetched));
     const std::lock_guard lock(mutex_);
     here = mapped_.try_emplace(path, std::move(here)).first->second;
@@ -88,9 +86,8 @@ std::shared_ptr<const CachedShard> CachedFiles::shard(const std::string& url) co
   const std::lock_guard lock(mutex_);
   if (!here && !std::exchange(uncached_, true))
     log::warning(
-        fmt::format("data.store.cache.limit: all of the {} of the cache are in use; '{}' is read "
-                    "without it",
-                    bytes_text(cache_.limit()), shown_address(url)));
+        "data.store.cache.limit: all of the {} of the cache are in use; '{}' is read without it",
+        bytes_text(cache_.limit()), shown_address(url));
   return here;
 }
 
@@ -118,9 +115,9 @@ void CachedFiles::announce(int reader, const std::vector<std::string>& files,
       bytes_at_once(files, reads, [this](const auto& url) { return info(url).size; });
   if (at_once > cache_.limit())
     throw Error(Exit::data, Option{"data.store.cache.limit"},
-                fmt::format("the shards that are read at once have {}, the cache {}; a smaller "
-                            "'window' of 'sampler: {{type: shuffle, window: 4}}' reads fewer",
-                            bytes_text(at_once), bytes_text(cache_.limit())));
+                "the shards that are read at once have {}, the cache {}; a smaller 'window' of "
+                "'sampler: {{type: shuffle, window: 4}}' reads fewer",
+                bytes_text(at_once), bytes_text(cache_.limit()));
   const std::lock_guard lock(mutex_);
   plan_.announce(reader, files, reads);
   ahead_[reader] = std::min(cache_.limit(), 2 * at_once);

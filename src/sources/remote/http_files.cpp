@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t most_range = std::uint64_t{8} << 20;  // of one request
 
 [[noreturn]] void fail_at(const std::string& url, const std::string& why) {
-  throw Error(Exit::data, "cannot read '" + shown_address(url) + "': " + why);
+  throw Error(Exit::data, "cannot read '{}': {}", shown_address(url), why);
 }
 
 bool is_passing(const HttpReply& reply) {

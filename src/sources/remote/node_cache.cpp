@@ -63,8 +63,8 @@ class PartFile {
 
  private:
   [[noreturn]] void fail() const {
-    throw Error(Exit::data, Option{"data.store.cache"},
-                "cannot write '" + path_ + "': " + std::strerror(errno));
+    throw Error(Exit::data, Option{"data.store.cache"}, "cannot write '{}': {}", path_,
+                std::strerror(errno));
   }
 
   std::string path_;
@@ -102,15 +102,15 @@ std::vector<CacheEntry> entries_of(const std::string& folder, std::uint64_t& byt
 std::optional<CachedShard> NodeCache::fetch(const std::string& url) const {
   const auto there = far_.info(url);
   if (there.kind != FileKind::file)
-    throw Error(Exit::data, "cannot read '" + shown_address(url) + "': " + there.why);
+    throw Error(Exit::data, "cannot read '{}': {}", shown_address(url), there.why);
   if (there.size > limit_)
     throw Error(Exit::data, Option{"data.store.cache.limit"},
-                fmt::format("'{}' has {}, more than the {} of the cache", shown_address(url),
-                            format_bytes(static_cast<std::int64_t>(there.size)),
-                            format_bytes(static_cast<std::int64_t>(limit_))));
+                "'{}' has {}, more than the {} of the cache", shown_address(url),
+                format_bytes(static_cast<std::int64_t>(there.size)),
+                format_bytes(static_cast<std::int64_t>(limit_)));
   if (!is_writable(folder_))
     throw Error(Exit::data, Option{"data.store.cache.folder"},
-                "cannot write in '" + folder_ + "'; name another folder");
+                "cannot write in '{}'; name another folder", folder_);
   make_folders(folder_);
   const auto name = sha256(fmt::format("{}\n{} {}", url, there.size, there.changed));
   const auto path = folder_ + "/" + name + ".shard", part = folder_ + "/" + name + ".part";
@@ -192,9 +192,10 @@ void NodeCache::download(const std::string& url, const std::string& part,
   const auto wanted = expected_digest(far_, url, size);
   if (wanted.empty() || digest_file(DigestKind::sha256, part) == wanted) return;
   fs::remove(part, ignored);
-  throw Error(Exit::data, "'" + shown_address(url) +
-                              "' has another SHA-256 than its index says: it is "
-                              "damaged, or one of both was replaced");
+  throw Error(
+      Exit::data,
+      "'{}' has another SHA-256 than its index says: it is damaged, or one of both was replaced",
+      shown_address(url));
 }
 
 }  // namespace ddptrain

@@ -70,11 +70,11 @@ std::unique_ptr<const FileSystem> open_store(const std::string& url, const Store
   auto opened = open_plugin(http_plugin_name, RTLD_NOW | RTLD_LOCAL);
   const auto* plugin = table_of<HttpPlugin>(opened, http_plugin_name);
   if (plugin == nullptr)
-    throw Error(Exit::data, "'" + shown_address(url) + "' cannot be read: " + opened.why_not +
-                                " (Debian's libcurl4 has libcurl)");
+    throw Error(Exit::data, "'{}' cannot be read: {} (Debian's libcurl4 has libcurl)",
+                shown_address(url), opened.why_not);
   auto client = plugin->open(settings_for(url, store));
   if (!client)
-    throw Error(Exit::data, "'" + shown_address(url) + "' cannot be read: libcurl does not start");
+    throw Error(Exit::data, "'{}' cannot be read: libcurl does not start", shown_address(url));
   const auto sleep = [](double seconds) {
     std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   };

@@ -26,7 +26,7 @@ class ByteCells final : public ParquetCells {
 };
 
 [[noreturn]] void fail_cell(const std::string& path, const std::string& why) {
-  throw Error(Exit::data, "cannot read '" + path + "': " + why);
+  throw Error(Exit::data, "cannot read '{}': {}", path, why);
 }
 
 }  // namespace
@@ -44,10 +44,10 @@ const ParquetFile& ParquetImages::add(const std::string& path, const std::string
   const auto found = std::find_if(fields.begin(), fields.end(),
                                   [&](const ParquetField& each) { return each.name == column; });
   if (found == fields.end())
-    throw Error(Exit::data, Option{"data.image"}, path + ": no column '" + column + "'");
+    throw Error(Exit::data, Option{"data.image"}, "{}: no column '{}'", path, column);
   if (!found->holds_bytes)
-    throw Error(Exit::data, Option{"data.image"},
-                path + ": column '" + column + "' holds " + found->type_name + ", no files");
+    throw Error(Exit::data, Option{"data.image"}, "{}: column '{}' holds {}, no files", path,
+                column, found->type_name);
   file.column = static_cast<std::size_t>(found - fields.begin());
   file.ends = file.parquet->groups();
   std::partial_sum(file.ends.begin(), file.ends.end(), file.ends.begin());
@@ -150,10 +150,10 @@ void ParquetImages::announce(int reader, const std::vector<std::string>& groups,
   const auto at_once = bytes_at_once(groups, reads, size_of);
   if (at_once > memory_)
     throw Error(Exit::data, Option{"data.memory"},
-                fmt::format("the row groups that are read at once have {}, more than {}; a smaller "
-                            "'window' of 'sampler: {{type: shuffle, window: 4}}' reads fewer",
-                            format_bytes(static_cast<std::int64_t>(at_once)),
-                            format_bytes(static_cast<std::int64_t>(memory_))));
+                "the row groups that are read at once have {}, more than {}; a smaller 'window' of "
+                "'sampler: {{type: shuffle, window: 4}}' reads fewer",
+                format_bytes(static_cast<std::int64_t>(at_once)),
+                format_bytes(static_cast<std::int64_t>(memory_)));
   const std::lock_guard lock(mutex_);
   plan_.announce(reader, groups, reads);
   others_.clear();

@@ -37,8 +37,8 @@ std::vector<ShardSample> samples_of(const std::vector<TarMember>& members,
     if (samples.empty() || samples.back().key != key) samples.push_back({std::move(key), {}});
     auto& sample = samples.back();
     if (sample.column(extension) != nullptr)
-      throw Error(Exit::data, "shard '" + shard + "': sample '" + shown(sample.key) +
-                                  "' has two files ." + shown(extension));
+      throw Error(Exit::data, "shard '{}': sample '{}' has two files .{}", shard, shown(sample.key),
+                  shown(extension));
     sample.columns.emplace_back(std::move(extension), &member);
   }
   return samples;

@@ -1,7 +1,5 @@
 #include "sources/shards/shard_files.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/error.h"
@@ -13,7 +11,7 @@ namespace {
 bool by_name(const TarMember& a, const TarMember& b) { return a.name < b.name; }
 
 [[noreturn]] void fail_missing(const std::string& path) {
-  throw Error(Exit::data, "cannot read '" + path + "': the shard has no such file");
+  throw Error(Exit::data, "cannot read '{}': the shard has no such file", path);
 }
 
 }  // namespace
@@ -71,8 +69,8 @@ std::string ShardFiles::read(const std::string& path, std::uint64_t offset,
   if (wanted == 0) return {};
   auto bytes = files_.read(found.shard->path, member.offset + offset, wanted);
   if (bytes.size() == wanted) return bytes;
-  throw Error(Exit::data, fmt::format("shard '{}' is cut: '{}' has {} of {} bytes",
-                                      found.shard->path, member.name, bytes.size(), wanted));
+  throw Error(Exit::data, "shard '{}' is cut: '{}' has {} of {} bytes", found.shard->path,
+              member.name, bytes.size(), wanted);
 }
 
 MappedFile ShardFiles::map(const std::string& path) const {

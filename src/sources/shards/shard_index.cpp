@@ -76,7 +76,7 @@ std::optional<ShardIndex> fresh(const FileSystem& files, const std::string& file
                                 const FileInfo& now) {
   if (files.info(file).kind != FileKind::file) return {};
   auto index = ShardIndex::decode(read_text(files, file, most_index));
-  if (!index) log::warning("'" + file + "' is damaged; it is rebuilt");
+  if (!index) log::warning("'{}' is damaged; it is rebuilt", file);
   if (!index || index->size != now.size) return {};
   const bool checked_later = is_remote(file) && !index->digest.empty();
   if (!checked_later && index->changed != now.changed) return {};
@@ -151,7 +151,7 @@ bool is_indexed_whole(const TarMember& member) {
 ShardIndex indexed(const FileSystem& files, const std::string& shard) {
   const auto now = files.info(shard);
   if (now.kind != FileKind::file)
-    throw Error(Exit::data, "shard '" + shard + "' cannot be read: " + now.why);
+    throw Error(Exit::data, "shard '{}' cannot be read: {}", shard, now.why);
   if (auto index = found_index(files, shard, now)) return std::move(*index);
   const auto lock_file = cached_index(shard, ".lock");
   if (!is_writable(std::filesystem::path(lock_file).parent_path().string()))

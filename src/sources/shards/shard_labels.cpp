@@ -1,7 +1,5 @@
 #include "sources/shards/shard_labels.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -20,7 +18,7 @@ std::vector<std::string> written_classes(const FileSystem& files, const std::str
   const auto& classes = index["classes"];
   const auto is_text = [](const nlohmann::json& each) { return each.is_string(); };
   if (!classes.is_array() || !std::all_of(classes.begin(), classes.end(), is_text))
-    throw Error(Exit::data, path + ": 'classes' is not a list of names");
+    throw Error(Exit::data, "{}: 'classes' is not a list of names", path);
   return classes;
 }
 
@@ -48,31 +46,29 @@ std::vector<std::string> ShardLabels::names(const std::string& root) const {
 std::string ShardLabels::of(const ShardSample& sample, const std::string& shard) const {
   const auto* member = sample.column(options_.label);
   if (member == nullptr)
-    throw Error(Exit::data, Option{"data.label"},
-                fmt::format("shard '{}': sample '{}' has no .{}", shard, shown(sample.key),
-                            options_.label));
+    throw Error(Exit::data, Option{"data.label"}, "shard '{}': sample '{}' has no .{}", shard,
+                shown(sample.key), options_.label);
   const auto path = shard + "/" + member->name;
   const auto content = member->content ? *member->content : read_text(files_, path);
   auto text = options_.field ? field_of(content, path) : std::string(trim(content));
-  if (text.empty()) throw Error(Exit::data, "'" + path + "' is empty");
+  if (text.empty()) throw Error(Exit::data, "'{}' is empty", path);
   return text;
 }
 
 std::string ShardLabels::field_of(const std::string& json, const std::string& what) const {
   const auto whole = nlohmann::json::parse(json, nullptr, false);
-  if (whole.is_discarded()) throw Error(Exit::data, "'" + what + "' is not JSON");
+  if (whole.is_discarded()) throw Error(Exit::data, "'{}' is not JSON", what);
   const auto* value = &whole;
   for (const auto& key : split(*options_.field, '.')) {
     const bool there = value->is_object() && value->contains(key);
     if (!there)
-      throw Error(Exit::data, Option{"data.field"},
-                  "'" + what + "' has no '" + *options_.field + "'");
+      throw Error(Exit::data, Option{"data.field"}, "'{}' has no '{}'", what, *options_.field);
     value = &(*value)[key];
   }
   if (value->is_string()) return *value;
   if (value->is_number_integer() || value->is_boolean()) return value->dump();
-  throw Error(Exit::data, Option{"data.field"},
-              "'" + what + "': '" + *options_.field + "' is neither a word nor a whole number");
+  throw Error(Exit::data, Option{"data.field"}, "'{}': '{}' is neither a word nor a whole number",
+              what, *options_.field);
 }
 
 }  // namespace ddptrain

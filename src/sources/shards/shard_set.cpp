@@ -26,9 +26,9 @@ std::vector<std::string> shards_in(const FileSystem& files, const std::string& r
       names.push_back((folder / name).lexically_normal().string());
   });
   if (!why.empty())
-    throw Error(Exit::data, Option{option}, "cannot read folder '" + path + "': " + why);
+    throw Error(Exit::data, Option{option}, "cannot read folder '{}': {}", path, why);
   if (names.empty())
-    throw Error(Exit::data, Option{option}, "no shards (" + wanted + ") in '" + path + "'");
+    throw Error(Exit::data, Option{option}, "no shards ({}) in '{}'", wanted, path);
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -47,7 +47,7 @@ std::vector<std::string> shard_names(const FileSystem& files, const std::string&
     const auto path = (fs::path(root) / name).string();
     const auto info = files.info(path);
     if (info.kind != FileKind::file)
-      throw Error(Exit::data, Option{option}, "shard '" + path + "' cannot be read: " + info.why);
+      throw Error(Exit::data, Option{option}, "shard '{}' cannot be read: {}", path, info.why);
   }
   return names;
 }

@@ -22,7 +22,7 @@ void put_octal(std::string& header, std::size_t at, std::size_t digits, std::uin
 /// The ustar header (POSIX.1-1988) of a file that anyone may read, from 1970.
 std::string tar_header_of(const std::string& name, std::size_t size) {
   DDP_CHECK(name.size() <= 100, "a name that fits");
-  if (size > most_member) throw Error(Exit::data, "'" + name + "' is larger than a tar holds");
+  if (size > most_member) throw Error(Exit::data, "'{}' is larger than a tar holds", name);
   std::string header(tar_block, '\0');
   header.replace(0, name.size(), name);
   put_octal(header, 100, 7, 0644);

@@ -126,7 +126,7 @@ class TarReader {
   }
 
   [[noreturn]] void refuse(const std::string& why) const {
-    throw Error(Exit::data, "shard '" + path_ + "' " + why);
+    throw Error(Exit::data, "shard '{}' {}", path_, why);
   }
 
   [[noreturn]] void fail() const {

@@ -49,14 +49,15 @@ std::string validation_folder(const FileSystem& files, const ValidSpec& spec,
   const auto usual = usual_validation_folder(root, files);
   if (spec.folder && usual && !is_folder(files, path_in(root, *spec.folder)))
     throw Error(Exit::data, Option{"data.valid"},
-                "no folder '" + path_in(root, *spec.folder) + "'; 'data.valid=" + *usual +
-                    "' takes the one that is there");
+                "no folder '{}'; 'data.valid={}' takes the one that is there",
+                path_in(root, *spec.folder), *usual);
   if (spec.folder) return *spec.folder;
   if (!usual)
     throw Error(Exit::data, Option{"data.valid"},
-                "no validation split in '" + root + "': none of the folders " + join(kUsual, ", ") +
-                    " is there; write '" + kTakeSome + "' under data, or name a folder");
-  log::info("validation split: '" + *usual + "' in '" + root + "'");
+                "no validation split in '{}': none of the folders {} is there; write '{}' under "
+                "data, or name a folder",
+                root, join(kUsual, ", "), kTakeSome);
+  log::info("validation split: '{}' in '{}'", *usual, root);
   return *usual;
 }
 
@@ -64,8 +65,7 @@ void say_unused_folder(const FileSystem& files, const ValidSpec& spec, const std
                        const std::string& train) {
   const auto usual = usual_validation_folder(root, files);
   if (spec.fold && usual && *usual != train)
-    log::info("folder '" + *usual + "' in '" + root + "' is not used: a fold of '" + train +
-              "' is held out");
+    log::info("folder '{}' in '{}' is not used: a fold of '{}' is held out", *usual, root, train);
 }
 
 void require_split(const FileSystem& files, const std::string& root, const std::string& train) {
@@ -74,11 +74,11 @@ void require_split(const FileSystem& files, const std::string& root, const std::
   const auto there = folders_below(files, root, 3);
   if (is_folder(files, root) && !there.empty())
     throw Error(Exit::data, Option{"data.train"},
-                "no folder '" + folder + "'; '" + root + "' has " + join(there, ", ") +
-                    ": if these are classes without a split, write 'train: .' and '" + kTakeSome +
-                    "' under data");
+                "no folder '{}'; '{}' has {}: if these are classes without a split, write 'train: "
+                ".' and '{}' under data",
+                folder, root, join(there, ", "), kTakeSome);
   throw Error(Exit::data, Option{"data.train"},
-              "no folder '" + folder + "'; name another, or an archive under data.source");
+              "no folder '{}'; name another, or an archive under data.source", folder);
 }
 
 std::vector<std::string> class_folders(const FileSystem& files, const std::string& folder,
@@ -89,7 +89,7 @@ std::vector<std::string> class_folders(const FileSystem& files, const std::strin
     if (is_class(entry)) names.push_back(entry_name(entry.path));
   });
   if (!why.empty())
-    throw Error(Exit::data, Option{option}, "cannot read folder '" + folder + "': " + why);
+    throw Error(Exit::data, Option{option}, "cannot read folder '{}': {}", folder, why);
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -55,10 +55,9 @@ void require_other_than_classes(const FoldKeys& keys) {
   const std::set<std::string> groups(keys.groups.begin(), keys.groups.end());
   if (pairs.empty() || pairs.size() != classes.size() || pairs.size() != groups.size()) return;
   throw Error(Exit::data, kBy,
-              "each class is one group (class '" + pairs.begin()->first + "', group '" +
-                  pairs.begin()->second +
-                  "'), so training lacks the classes of the fold that is held out; "
-                  "data.valid.fold.groups gives the samples other groups");
+              "each class is one group (class '{}', group '{}'), so training lacks the classes of "
+              "the fold that is held out; data.valid.fold.groups gives the samples other groups",
+              pairs.begin()->first, pairs.begin()->second);
 }
 
 /// Continues with the fold after that of the last sample dealt.
@@ -87,9 +86,10 @@ std::vector<std::size_t> deal_classes(const Order& order, const FoldSpec& spec,
   for (const auto& [name, samples] : by_key(order, classes)) {
     if (std::ssize(samples) < spec.of)
       throw Error(Exit::data, kOf,
-                  "class '" + name + "' has " + plural(std::ssize(samples), "sample") +
-                      ", fewer than " + folds(spec.of) + ": " + place_of(samples.size(), spec) +
-                      " would hold out none; take fewer folds, or 'by: random'");
+                  "class '{}' has {}, fewer than {}: {} would hold out none; take fewer folds, or "
+                  "'by: random'",
+                  name, plural(std::ssize(samples), "sample"), folds(spec.of),
+                  place_of(samples.size(), spec));
     dealer.deal(samples);
   }
   return std::move(dealer).fold_of();
@@ -112,9 +112,8 @@ std::vector<std::size_t> deal_groups(const Order& order, const FoldSpec& spec,
                                      const std::vector<std::string>& groups) {
   const auto sorted = largest_first(order, groups);
   if (std::ssize(sorted) < spec.of)
-    throw Error(Exit::data, kOf,
-                plural(std::ssize(sorted), "group") + ", fewer than " + folds(spec.of) + ": " +
-                    place_of(sorted.size(), spec) + " would hold out none");
+    throw Error(Exit::data, kOf, "{}, fewer than {}: {} would hold out none",
+                plural(std::ssize(sorted), "group"), folds(spec.of), place_of(sorted.size(), spec));
   std::vector<std::size_t> sizes(static_cast<std::size_t>(spec.of)), fold_of(order.size());
   for (const auto& group : sorted) {
     const auto smallest = std::min_element(sizes.begin(), sizes.end());
@@ -145,8 +144,8 @@ void require_classes_in_training(const std::vector<std::size_t>& fold_of, const 
   for (const auto& [name, in] : met)
     if (in.size() == 1)
       throw Error(Exit::data, kOf,
-                  "class '" + name + "': all of its samples are in " + place_of(*in.begin(), spec) +
-                      ", whose training part lacks the class");
+                  "class '{}': all of its samples are in {}, whose training part lacks the class",
+                  name, place_of(*in.begin(), spec));
 }
 
 void fold_fields(Fields& f, FoldSpec& spec, const Spec& groups) {
@@ -192,9 +191,8 @@ void FileFoldSpec::fields(Fields& f) {
 
 Parts fold_parts(std::int64_t n, const FoldSpec& spec, const FoldKeys& keys, std::int64_t seed) {
   if (n < spec.of)
-    throw Error(Exit::data, kOf,
-                plural(n, "sample") + ", fewer than " + folds(spec.of) + ": " +
-                    place_of(static_cast<std::size_t>(n), spec) + " would hold out none");
+    throw Error(Exit::data, kOf, "{}, fewer than {}: {} would hold out none", plural(n, "sample"),
+                folds(spec.of), place_of(static_cast<std::size_t>(n), spec));
   Stream random(mix(static_cast<std::uint64_t>(seed), hash_text("data folds")), 0);
   const auto fold_of = deal(random_order(n, n, random), spec, keys);
   require_classes_in_training(fold_of, spec, keys.classes);
@@ -210,13 +208,13 @@ std::vector<std::string> groups_of_files(const std::vector<std::string>& paths,
                                          const FoldSpec& spec) {
   if (!spec.groups) return folders_of(paths);
   if (const auto problem = Pattern::lacks_for_group(*spec.groups); !problem.empty())
-    throw Error(Exit::recipe, kGroups, "'" + *spec.groups + "' " + problem);
+    throw Error(Exit::recipe, kGroups, "'{}' {}", *spec.groups, problem);
   const Pattern pattern(*spec.groups);
   std::vector<std::string> groups;
   for (const auto& path : paths) {
     auto group = pattern.first_group(path);
-    if (!group) throw Error(Exit::data, kGroups, "'" + path + "' does not match");
-    if (group->empty()) throw Error(Exit::data, kGroups, "'" + path + "' has an empty group");
+    if (!group) throw Error(Exit::data, kGroups, "'{}' does not match", path);
+    if (group->empty()) throw Error(Exit::data, kGroups, "'{}' has an empty group", path);
     groups.push_back(std::move(*group));
   }
   return groups;

@@ -1,7 +1,5 @@
 #include "sources/split/split.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -53,8 +51,7 @@ std::set<std::string> read_names(const std::string& content, const std::string& 
     ++line;
     const auto name = std::string(trim(text));
     if (name.empty()) continue;
-    if (!known.contains(name))
-      throw Error(Exit::data, fmt::format("{}:{}: no {} '{}'", file, line, noun, name));
+    if (!known.contains(name)) throw Error(Exit::data, "{}:{}: no {} '{}'", file, line, noun, name);
     names.insert(name);
   }
   return names;
@@ -134,8 +131,8 @@ Parts hold_out(const FileSystem& files, const std::vector<std::string>& paths,
                          : split_samples(static_cast<std::int64_t>(paths.size()), spec);
   if (parts.train.empty() || parts.valid.empty())
     throw Error(Exit::data, Option{spec.list ? "data.valid.list" : "data.valid.fraction"},
-                fmt::format("leaves no {} of {} for {}", noun, paths.size(),
-                            parts.valid.empty() ? "validation" : "training"));
+                "leaves no {} of {} for {}", noun, paths.size(),
+                parts.valid.empty() ? "validation" : "training");
   return parts;
 }
 

@@ -19,14 +19,13 @@ bool is_complete(const fs::path& folder, const MadeFolder& made) {
   if (is_folder && fs::exists(folder / made.mark)) {
     const std::string holds = read_text((folder / made.mark).string());
     if (holds == made.description + "\n") return true;
-    throw Error(Exit::data, "'" + folder.string() + "' holds other images (" +
-                                holds.substr(0, holds.find('\n')) +
-                                "); remove it, or choose another folder");
+    throw Error(Exit::data, "'{}' holds other images ({}); remove it, or choose another folder",
+                folder.string(), holds.substr(0, holds.find('\n')));
   }
   if (is_folder && fs::is_empty(folder)) return false;
-  throw Error(Exit::data, "'" + folder.string() +
-                              "' is not empty and was not made by this command; choose another "
-                              "folder");
+  throw Error(Exit::data,
+              "'{}' is not empty and was not made by this command; choose another folder",
+              folder.string());
 }
 
 }  // namespace
@@ -35,7 +34,7 @@ void write_made_file(const fs::path& path, const std::string& content) {
   std::ofstream out(path, std::ios::binary);
   out.write(content.data(), static_cast<std::streamsize>(content.size()));
   out.close();
-  if (!out) throw Error(Exit::data, "cannot write '" + path.string() + "': is the disk full?");
+  if (!out) throw Error(Exit::data, "cannot write '{}': is the disk full?", path.string());
 }
 
 std::string file_number(int number) {

@@ -1,7 +1,5 @@
 #include "sources/synthetic/new_file.h"
 
-#include <fmt/format.h>
-
 #include <filesystem>
 
 #include "base/error.h"
@@ -17,8 +15,7 @@ bool write_new(const std::string& folder, const std::string& name, const std::st
     return true;
   }
   if (read_text(path) == text) return false;
-  throw Error(Exit::data,
-              fmt::format("'{}' holds something else; remove it, or choose another folder", path));
+  throw Error(Exit::data, "'{}' holds something else; remove it, or choose another folder", path);
 }
 
 }  // namespace ddptrain

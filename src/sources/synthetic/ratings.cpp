@@ -60,8 +60,8 @@ double rating_of(const Rated& user, const Rated& item, Stream& random) {
 std::string ratings_csv(const RatingsOptions& options) {
   const auto pairs = std::int64_t{options.users} * options.items;
   if (options.rows > pairs)
-    throw Error(Exit::recipe,
-                fmt::format("{} rows; there are {} pairs of users and items", options.rows, pairs));
+    throw Error(Exit::recipe, "{} rows; there are {} pairs of users and items", options.rows,
+                pairs);
   const auto key = mix(options.seed, hash_text("ratings"));
   const auto users = draw_rated(options.users, mix(key, 1));
   const auto items = draw_rated(options.items, mix(key, 2));

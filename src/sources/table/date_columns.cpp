@@ -38,8 +38,8 @@ std::string_view category_name(const DatePart& part, std::int64_t value) {
 void require_known_directives(const std::string& format) {
   if (const auto unknown = unknown_directive(format); !unknown.empty())
     throw Error(Exit::recipe, Option{"data.dates"},
-                "'" + unknown + "' in '" + format +
-                    "' is no directive; there are %Y %y %m %d %b %B %H %I %M %S %p %f %%");
+                "'{}' in '{}' is no directive; there are %Y %y %m %d %b %B %H %I %M %S %p %f %%",
+                unknown, format);
 }
 
 DateCells read_dates(const TableSource& source, const TableOptions& options,
@@ -113,7 +113,7 @@ void require_free(const TableSource& source, const TableCells& cells, const std:
   if (source.column(name) || has_column(cells.categories, name) ||
       has_column(cells.continuous, name))
     throw Error(Exit::recipe, Option{"data.dates"},
-                "the part '" + name + "' of a date is called like another column; rename that");
+                "the part '{}' of a date is called like another column; rename that", name);
 }
 
 bool is_constant(const ColumnCells& cells, const std::vector<std::size_t>& rows) {

@@ -117,11 +117,11 @@ ColumnKind settled(ColumnKind asked, ParquetType type) {
 
 ParquetSource::ParquetSource(MappedFile file) : path_(file.path()), file_(std::move(file)) {
   parquet_ = open_parquet_file(path_, file_.bytes());
-  if (parquet_->rows() == 0) throw Error(Exit::data, path_ + ": no rows");
+  if (parquet_->rows() == 0) throw Error(Exit::data, "{}: no rows", path_);
   std::set<std::string> names;
   for (const auto& field : parquet_->fields()) {
     if (!names.insert(field.name).second)
-      throw Error(Exit::data, path_ + ": two columns are both called '" + field.name + "'");
+      throw Error(Exit::data, "{}: two columns are both called '{}'", path_, field.name);
     header_.push_back(field.name);
   }
 }
@@ -145,8 +145,9 @@ std::vector<ColumnCells> ParquetSource::read_columns(const std::vector<std::size
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const auto& field = parquet_->fields()[columns[i]];
     if (field.type == ParquetType::other)
-      throw Error(Exit::data, path_ + ": column '" + field.name + "' holds " + field.type_name +
-                                  ", neither numbers nor text; list it in data.drop");
+      throw Error(Exit::data,
+                  "{}: column '{}' holds {}, neither numbers nor text; list it in data.drop", path_,
+                  field.name, field.type_name);
     auto& cells = read.emplace_back();
     cells.kind = settled(kinds[i], field.type);
     if (cells.kind == ColumnKind::numbers) {

@@ -68,8 +68,8 @@ bool is_date_column(const TableOptions& options, const std::string& name) {
 void require_no_target(const TableOptions& options, const std::string& name,
                        const std::string& option) {
   if (contains(options.target.names(), name))
-    throw Error(Exit::recipe, Option{"data." + option},
-                "'" + name + "' is " + (options.target.listed() ? "a" : "the") + " target");
+    throw Error(Exit::recipe, Option{"data." + option}, "'{}' is {} target", name,
+                options.target.listed() ? "a" : "the");
 }
 
 void add_listed(const TableSource& source, const TableOptions& options, Part part, Wanted& wanted) {
@@ -147,9 +147,8 @@ void require_targets(const TableSource& source, const TableOptions& options, Tab
 
 std::size_t fitted_column(const TableSource& source, const std::string& name) {
   if (const auto found = source.column(name)) return *found;
-  throw Error(Exit::data, source.path() + ":1: no column '" + name +
-                              "', which the model was trained on; there are '" +
-                              join(source.header(), "', '") + "'");
+  throw Error(Exit::data, "{}:1: no column '{}', which the model was trained on; there are '{}'",
+              source.path(), name, join(source.header(), "', '"));
 }
 
 Wanted fitted_inputs(const TableSource& source, const TableOptions& options, const TableFit& fit) {
@@ -177,8 +176,8 @@ TableCells read_cells(const TableSource& source, const TableOptions& options) {
   auto cells = wanted.read(source, options);
   add_date_parts(source, options, nullptr, cells);
   if (cells.categories.empty() && cells.continuous.empty())
-    throw Error(Exit::recipe, Option{"data"},
-                "no column is left to predict '" + join(options.target.names(), "', '") + "' from");
+    throw Error(Exit::recipe, Option{"data"}, "no column is left to predict '{}' from",
+                join(options.target.names(), "', '"));
   require_targets(source, options, cells);
   return cells;
 }

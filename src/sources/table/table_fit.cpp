@@ -56,8 +56,8 @@ double fill_of(const std::vector<double>& known, const std::string& name,
                const TableOptions& options) {
   if (options.fill == Fill::constant) return options.fill_value;
   if (known.empty())
-    throw Error(Exit::data, options.file + ": column '" + name +
-                                "' has no number in any training row; leave it out");
+    throw Error(Exit::data, "{}: column '{}' has no number in any training row; leave it out",
+                options.file, name);
   return options.fill == Fill::median ? median(known) : mode(known);
 }
 
@@ -91,8 +91,9 @@ void require_any_number(const TableColumn& target, const std::vector<std::size_t
     return !std::isnan(target.cells.numbers[row]);
   });
   if (any) return;
-  throw Error(Exit::data, options.file + ": column '" + target.name +
-                              "' has no number in any training row; take it out of data.target");
+  throw Error(Exit::data,
+              "{}: column '{}' has no number in any training row; take it out of data.target",
+              options.file, target.name);
 }
 
 /// Options that the numbers of a fit depend on.
@@ -116,8 +117,8 @@ void check_options(const Json& then, const Json& now) {
     for (const auto& [key, unused] : options->items()) {
       const auto new_value = now.value(key, Json("none")), old = then.value(key, Json("none"));
       if (new_value != old)
-        throw Error(Exit::recipe, Option{"data." + key},
-                    json_text(new_value) + ", but the model was trained with " + json_text(old));
+        throw Error(Exit::recipe, Option{"data." + key}, "{}, but the model was trained with {}",
+                    json_text(new_value), json_text(old));
     }
 }
 
@@ -136,8 +137,8 @@ void check_columns(const Auto<std::vector<std::string>>& asked, const std::vecto
     }
   }
   if (names != *asked.value)
-    throw Error(Exit::recipe, Option{"data." + option},
-                "the model was trained on '" + join(names, "', '") + "'");
+    throw Error(Exit::recipe, Option{"data." + option}, "the model was trained on '{}'",
+                join(names, "', '"));
 }
 
 /// Checkpoints of before a header's cell could be empty have "" where there is no such column.

@@ -52,8 +52,8 @@ RowSplits by_rows(const TableSource& source, const TableOptions& options) {
   std::vector<bool> held(source.rows());
   for (const auto row : options.valid.rows) {
     if (row >= static_cast<std::int64_t>(source.rows()))
-      throw Error(Exit::data, Option{"data.valid.rows"},
-                  fmt::format("there is no row {}; '{}' has {}", row, options.file, source.rows()));
+      throw Error(Exit::data, Option{"data.valid.rows"}, "there is no row {}; '{}' has {}", row,
+                  options.file, source.rows());
     held[static_cast<std::size_t>(row)] = true;
   }
   RowSplits splits;
@@ -106,10 +106,9 @@ std::size_t named_column(const TableSource& source, const std::string& name,
                          const std::string& option) {
   if (const auto found = source.column(name)) return *found;
   const auto near = nearest(name, source.header());
-  throw Error(Exit::recipe, Option{"data." + option},
-              "'" + source.path() + "' has no column '" + name + "'" +
-                  (near.empty() ? "; its" : did_you_mean(near) + " Its") + " columns are " +
-                  columns_text(source));
+  throw Error(Exit::recipe, Option{"data." + option}, "'{}' has no column '{}'{} columns are {}",
+              source.path(), name, near.empty() ? "; its" : did_you_mean(near) + " Its",
+              columns_text(source));
 }
 
 std::optional<std::size_t> split_column(const TableSource& source, const TableOptions& options) {
@@ -124,8 +123,8 @@ RowSplits split_rows(const TableSource& source, const TableOptions& options,
   auto splits = by_rule(source, options, target);
   for (const auto split : {0, 1})
     if (splits[static_cast<std::size_t>(split)].empty())
-      throw Error(Exit::data,
-                  options.file + ": no rows in split '" + (split == 0 ? "train'" : "valid'"));
+      throw Error(Exit::data, "{}: no rows in split '{}", options.file,
+                  split == 0 ? "train'" : "valid'");
   return splits;
 }
 

@@ -25,15 +25,14 @@ class LineReader {
       read(json);
     });
     if (replaced_ > 0)
-      log::warning(fmt::format(
-          "{}: {} not UTF-8 text; U+FFFD stands for bytes that are not; the first is {}", file_,
-          plural(replaced_, "line"), first_replaced_));
+      log::warning("{}: {} not UTF-8 text; U+FFFD stands for bytes that are not; the first is {}",
+                   file_, plural(replaced_, "line"), first_replaced_);
     return std::move(records_);
   }
 
  private:
   [[noreturn]] void fail(const std::string& what) const {
-    throw Error(Exit::data, place_ + ": " + what);
+    throw Error(Exit::data, "{}: {}", place_, what);
   }
 
   void read(std::string_view line) {

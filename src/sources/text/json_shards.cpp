@@ -32,7 +32,7 @@ void visit_lines(const FileSystem& files, const std::string& file, const VisitJs
     }
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
-  if (read == 0) throw Error(Exit::data, file + ": no lines");
+  if (read == 0) throw Error(Exit::data, "{}: no lines", file);
 }
 
 std::string content_of(const FileSystem& files, const std::string& shard, const TarMember& member) {
@@ -48,7 +48,7 @@ std::string object_of(const FileSystem& files, const std::string& shard, const S
   const auto* label = sample.column("cls");
   if (!words && !label) return text;
   auto object = nlohmann::json::parse(text, nullptr, false);
-  if (!object.is_object()) throw Error(Exit::data, place + ": its .json is no object");
+  if (!object.is_object()) throw Error(Exit::data, "{}: its .json is no object", place);
   if (words) object["txt"] = content_of(files, shard, *words);
   if (label) object["cls"] = std::string(trim(content_of(files, shard, *label)));
   return object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -57,7 +57,7 @@ std::string object_of(const FileSystem& files, const std::string& shard, const S
 void visit_samples(const FileSystem& files, const std::string& shard, const VisitJson& visit) {
   const auto index = indexed(files, shard);
   const auto samples = samples_of(index.members, shard);
-  if (samples.empty()) throw Error(Exit::data, shard + ": no samples");
+  if (samples.empty()) throw Error(Exit::data, "{}: no samples", shard);
   LongWork work("reading '" + shard + "'", std::ssize(samples));
   for (const auto& sample : samples) {
     const auto place = shard + "/" + sample.key;

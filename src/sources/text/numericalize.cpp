@@ -138,8 +138,8 @@ class Numericalizer {
 
   void leave_out(std::size_t at, const std::string& why) {
     if (!options_.skip_bad)
-      throw Error(Exit::data,
-                  document(at).name + ": " + why + "; 'policy.on_bad_sample: skip' leaves it out");
+      throw Error(Exit::data, "{}: {}; 'policy.on_bad_sample: skip' leaves it out",
+                  document(at).name, why);
     documents_[at].left_out = true;
   }
 

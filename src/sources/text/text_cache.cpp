@@ -102,13 +102,13 @@ PackedText cached_text(const std::string& folder, const std::string& key,
   const auto path = text_cache_file(folder, key);
   if (auto found = PackedText::open(path)) return std::move(*found);
   if (!is_writable(folder))
-    throw Error(Exit::data, Option{"data.cache"},
-                "cannot write in '" + folder + "'; name another folder");
+    throw Error(Exit::data, Option{"data.cache"}, "cannot write in '{}'; name another folder",
+                folder);
   make_folders(folder);
   const auto lock = locked(path + ".lock");
   if (auto found = PackedText::open(path)) return std::move(*found);  // another process made it
   remove_leftovers(path);
-  if (fs::exists(path)) log::warning("'" + path + "' is damaged; it is rebuilt");
+  if (fs::exists(path)) log::warning("'{}' is damaged; it is rebuilt", path);
   {
     const ProgressListener sign([&] { show_life(path + ".lock"); });
     write_atomically(path, PackedText::encode(make()));
@@ -130,8 +130,8 @@ void prune_text_cache(const std::string& folder, const TextCacheLimits& limits) 
     if (!remove_unused(entry.path)) continue;
     bytes -= entry.bytes;
     remove_free_lock(entry.path + ".lock");
-    log::info("removed '" + entry.path + "' (" +
-              format_bytes(static_cast<std::int64_t>(entry.bytes)) + "), a text cache long unused");
+    log::info("removed '{}' ({}), a text cache long unused", entry.path,
+              format_bytes(static_cast<std::int64_t>(entry.bytes)));
   }
 }
 

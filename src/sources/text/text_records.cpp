@@ -77,8 +77,8 @@ void split_by_column(Rows& rows, const std::string& column) {
   for (std::size_t i = 0; i < rows.records.size(); ++i) {
     const auto& record = rows.records[i];
     if (record.split != "train" && record.split != "valid")
-      throw Error(Exit::data, record.place + ": '" + column + "': '" + record.split +
-                                  "' is neither 'train' nor 'valid'");
+      throw Error(Exit::data, "{}: '{}': '{}' is neither 'train' nor 'valid'", record.place, column,
+                  record.split);
     rows.splits[record.split == "valid" ? 1 : 0].push_back(i);
   }
 }
@@ -87,8 +87,8 @@ void split_by_number(Rows& rows, const std::vector<std::int64_t>& held) {
   std::vector<bool> valid(rows.records.size());
   for (const auto row : held) {
     if (row >= static_cast<std::int64_t>(valid.size()))
-      throw Error(Exit::data, Option{"data.valid.rows"},
-                  fmt::format("there is no row {}; '{}' has {}", row, rows.files[0], valid.size()));
+      throw Error(Exit::data, Option{"data.valid.rows"}, "there is no row {}; '{}' has {}", row,
+                  rows.files[0], valid.size());
     valid[static_cast<std::size_t>(row)] = true;
   }
   for (std::size_t i = 0; i < valid.size(); ++i) rows.splits[valid[i] ? 1 : 0].push_back(i);
@@ -113,8 +113,8 @@ void split_by_fold(Rows& rows, const TextRecordOptions& options) {
     if (options.task == TextTask::classification) keys.classes.push_back(record.label);
     if (!options.groups()) continue;
     if (record.group.empty())
-      throw Error(Exit::data,
-                  record.place + ": '" + *options.groups() + "' is empty; a row needs a group");
+      throw Error(Exit::data, "{}: '{}' is empty; a row needs a group", record.place,
+                  *options.groups());
     keys.groups.push_back(record.group);
   }
   const auto& valid = options.valid;
@@ -148,8 +148,8 @@ Rows read_rows(const TextRecordOptions& options, const ReadRecords& read) {
   }
   for (std::size_t split = 0; split < 2; ++split)
     if (rows.splits[split].empty())
-      throw Error(Exit::data,
-                  rows.files[split] + ": no rows in split '" + (split == 0 ? "train'" : "valid'"));
+      throw Error(Exit::data, "{}: no rows in split '{}", rows.files[split],
+                  split == 0 ? "train'" : "valid'");
   return rows;
 }
 
@@ -188,7 +188,7 @@ double number_of(const TextRecord& record, const std::string& name) {
   const auto* why = number.is == CellNumber::too_large
                         ? "' is larger than a float can hold (3.4e38)"
                         : "' is no number, and data.task is regression";
-  throw Error(Exit::data, record.place + ": '" + name + "': '" + shown(record.label, 40) + why);
+  throw Error(Exit::data, "{}: '{}': '{}{}", record.place, name, shown(record.label, 40), why);
 }
 
 void add_numbered(const Rows& rows, const std::string& name, Corpus& corpus) {
@@ -226,7 +226,7 @@ std::string file_key(const FileSystem& files, const std::string& pattern) {
   std::string key;
   for (const auto& file : json_files(files, pattern)) {
     const auto info = files.info(file);
-    if (!info.why.empty()) throw Error(Exit::data, "cannot read '" + file + "': " + info.why);
+    if (!info.why.empty()) throw Error(Exit::data, "cannot read '{}': {}", file, info.why);
     key += fmt::format("{}\n{} {}\n", file, info.size, info.changed);
   }
   return key;
@@ -252,8 +252,7 @@ std::string options_key(const TextRecordOptions& options) {
 CorpusSource record_source(const FileSystem& files, const TextRecordOptions& options,
                            const ReadRecords& read) {
   if (options.valid.fold && options.valid_file)
-    log::info("'" + *options.valid_file + "' is not used: a fold of '" + options.file +
-              "' is held out");
+    log::info("'{}' is not used: a fold of '{}' is held out", *options.valid_file, options.file);
   return {"records\n" + file_key(files, options.file) +
               (options.valid_file ? file_key(files, *options.valid_file) : "") +
               options_key(options),

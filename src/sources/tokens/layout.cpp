@@ -20,9 +20,8 @@ std::int64_t sum_of(const std::vector<std::int64_t>& lengths) {
 
 [[noreturn]] void too_few_tokens(const LayoutContext& context, const char* option,
                                  const std::string& wanted) {
-  throw Error(Exit::data, Option{option},
-              fmt::format("split '{}' has {}, and {}; make it smaller", context.split,
-                          plural(sum_of(context.lengths), "token"), wanted));
+  throw Error(Exit::data, Option{option}, "split '{}' has {}, and {}; make it smaller",
+              context.split, plural(sum_of(context.lengths), "token"), wanted);
 }
 
 /// The documents of an epoch, joined in its own order; made once for all loading threads.
@@ -118,10 +117,10 @@ void refuse_long(const LayoutContext& context, std::int64_t block) {
     }
   if (count == 0) return;
   throw Error(Exit::data, Option{"data.blocks.long"},
-              fmt::format("{} longer than a block of {}, the first is '{}' with {}; write 'cut' or "
-                          "'split', or a larger data.blocks.length",
-                          plural(count, "document") + (count == 1 ? " is" : " are"), block,
-                          context.name(first), context.lengths[static_cast<std::size_t>(first)]));
+              "{} longer than a block of {}, the first is '{}' with {}; write 'cut' or 'split', or "
+              "a larger data.blocks.length",
+              plural(count, "document") + (count == 1 ? " is" : " are"), block, context.name(first),
+              context.lengths[static_cast<std::size_t>(first)]);
 }
 
 class PackedDocuments final : public TokenLayout {

@@ -117,7 +117,7 @@ TokenFile::TokenFile(const std::string& path, const FileSystem& files)
 }
 
 void TokenFile::fail(const std::string& why) const {
-  throw Error(Exit::data, "'" + path_ + "': " + why);
+  throw Error(Exit::data, "'{}': {}", path_, why);
 }
 
 void TokenFile::read_header(std::string_view text) {
@@ -205,9 +205,8 @@ void TokenFile::check_ends() {
   if (header_tokens_ == 0)
     fail(ends_.empty() ? "it has no documents" : "all of its documents are empty");
   if (empty_ > 0)
-    log::warning(fmt::format("'{}': {} {} skipped; the first is document {}", path_,
-                             plural(empty_, "empty document"), empty_ == 1 ? "is" : "are",
-                             first_empty));
+    log::warning("'{}': {} {} skipped; the first is document {}", path_,
+                 plural(empty_, "empty document"), empty_ == 1 ? "is" : "are", first_empty);
 }
 
 void TokenFile::check_ids() const {

@@ -36,8 +36,10 @@ void agree_on_recipe(World& world, const std::string& recipe) {
   if (all_equal(*world.control, recipe)) return;
   const auto keys = differing_keys(versions_of(*world.control, recipe));
   if (!keys.empty())
-    throw Error(Exit::device, "the ranks do not agree on the recipe: " + keys +
-                                  "; start every rank with the same files and options");
+    throw Error(Exit::device,
+                "the ranks do not agree on the recipe: {}; start every rank with the same files "
+                "and options",
+                keys);
   agree(world, "the recipe", recipe);
 }
 

@@ -1,7 +1,5 @@
 #include "train/build/batch_norm_rows.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <iterator>
 #include <optional>
@@ -102,9 +100,9 @@ void require_rows_for_batch_norm(Training& t, const ShardPlan& plan, const Stati
   const auto samples = std::ssize(t.sampler->order(0));
   if (fewest_rows(samples, plan, cut) != 1 || takes_one_row(t)) return;
   throw Error(Exit::recipe, Option{"batch.global"},
-              fmt::format("{} training samples an epoch in batches of {} leave a batch of one row, "
-                          "of which batch norm has no variance; {}",
-                          samples, plan.global, remedies(plan, cut)));
+              "{} training samples an epoch in batches of {} leave a batch of one row, of which "
+              "batch norm has no variance; {}",
+              samples, plan.global, remedies(plan, cut));
 }
 
 void require_rows_for_batch_norm(Training& t) {

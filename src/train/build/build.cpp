@@ -179,9 +179,9 @@ std::unique_ptr<Dataset> build_run_data(const TrainingPlan& plan, World& world, 
 void report_split(const Dataset& split, const SplitSection& section, const Dataset& data,
                   const Recipe& recipe) {
   const auto trained = trained_text(split, section, data, recipe.data);
-  if (!trained.empty()) log::warning(section.path + ": " + trained);
+  if (!trained.empty()) log::warning("{}: {}", section.path, trained);
   for (const auto& unknown : unknown_values(split, Split::valid))
-    log::info(section.path + ": " + to_text(unknown));
+    log::info("{}: {}", section.path, to_text(unknown));
 }
 
 /// What is scored next to the validation split.

@@ -170,8 +170,7 @@ void build_engine_that_fits(Training& t, Recipe& recipe, const EngineMaker& make
     candidates.why += fmt::format("; a step of {} does not fit in {}",
                                   plural(t.placement.batch.micro, "sample"), name_of(candidate));
   }
-  if (t.world->rank == 0)
-    log::info(fmt::format("parallel.mode auto: {}{}", name_of(mode), candidates.why));
+  if (t.world->rank == 0) log::info("parallel.mode auto: {}{}", name_of(mode), candidates.why);
   if (!t.engine) t.engine = build();
 }
 

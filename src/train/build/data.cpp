@@ -40,8 +40,8 @@ void set_rows(DataContext& context, const Recipe& recipe) {
 void check_class_names(const DataFacts& facts) {
   for (const auto& name : facts.classes)
     if (find_invalid_utf8(name))
-      throw Error(Exit::data,
-                  "class '" + shown(name, 200) + "' is not UTF-8 text; rename its folder or label");
+      throw Error(Exit::data, "class '{}' is not UTF-8 text; rename its folder or label",
+                  shown(name, 200));
 }
 
 }  // namespace

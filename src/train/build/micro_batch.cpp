@@ -3,7 +3,6 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/tensor.h>
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -101,9 +100,9 @@ bool part_fits(const FitsMicro& fits, std::int64_t micro, const std::vector<std:
     return fits(micro);
   } catch (const Error& error) {
     if (refused.empty() || error.code() == Exit::memory) throw;
-    throw Error(Exit::memory, fmt::format("out of memory: batch.micro auto: {} did not fit, and {} "
-                                          "cannot be trained ({})",
-                                          join(refused, ", "), micro, error.what()));
+    throw Error(Exit::memory,
+                "out of memory: batch.micro auto: {} did not fit, and {} cannot be trained ({})",
+                join(refused, ", "), micro, error.what());
   }
 }
 
@@ -135,15 +134,16 @@ BatchPlan find_micro(const BatchPlan& planned, Group& group, const FitsMicro& fi
   std::vector<std::string> refused;
   while (const auto ranks = refusals(group, part_fits(fits, plan.micro, refused))) {
     if (plan.micro == 1)
-      throw Error(Exit::memory, "out of memory: batch.micro auto: not even one sample fits on " +
-                                    plural(ranks, "device") +
-                                    "; a smaller model or smaller samples need less");
+      throw Error(Exit::memory,
+                  "out of memory: batch.micro auto: not even one sample fits on {}; a smaller "
+                  "model or smaller samples need less",
+                  plural(ranks, "device"));
     refused.push_back(std::to_string(plan.micro));
     plan = smaller(plan);
   }
   if (!refused.empty())
-    log::info(fmt::format("batch.micro auto: {} did not fit, {} does: {}", join(refused, ", "),
-                          plan.micro, to_text(plan)));
+    log::info("batch.micro auto: {} did not fit, {} does: {}", join(refused, ", "), plan.micro,
+              to_text(plan));
   return plan;
 }
 

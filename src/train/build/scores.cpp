@@ -83,9 +83,10 @@ std::vector<std::int64_t> class_counts(const Dataset& data) {
   for (std::int64_t i = 0; i < data.size(Split::train); ++i) {
     const auto label = data.facts().mask ? -1 : data.label(Split::train, i);
     if (label < 0)
-      throw Error(Exit::recipe, Option{"loss.class_weights"},
-                  "'class_weights: balanced' counts samples of one class each, and '" +
-                      data.sample_name(Split::train, i) + "' has not one");
+      throw Error(
+          Exit::recipe, Option{"loss.class_weights"},
+          "'class_weights: balanced' counts samples of one class each, and '{}' has not one",
+          data.sample_name(Split::train, i));
     ++counts.at(static_cast<std::size_t>(label));
   }
   return counts;

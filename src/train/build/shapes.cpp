@@ -25,8 +25,8 @@ std::string shape_of_samples(const Batch& batch) {
 
 at::Tensor tried_output(Training& t, const Batch& batch, const std::string& which) {
   const auto refused = [&](const std::string& why) {
-    return Error(Exit::recipe, "model '" + t.recipe.model.type() + "' cannot take the " + which +
-                                   ": " + why.substr(0, why.find('\n')));
+    return Error(Exit::recipe, "model '{}' cannot take the {}: {}", t.recipe.model.type(), which,
+                 why.substr(0, why.find('\n')));
   };
   try {
     return t.engine->evaluate(batch);

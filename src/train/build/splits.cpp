@@ -59,9 +59,10 @@ void require_the_same_targets(const Dataset& split, const Dataset& data,
                               const SplitSection& section) {
   const auto own = text_of(split), trained = text_of(data);
   if (own == trained && split.facts().classes == data.facts().classes) return;
-  throw Error(Exit::data, Option{section.path},
-              "a sample has as target " + own + ", and in 'data' " + trained +
-                  "; the model can be scored on the same alone");
+  throw Error(
+      Exit::data, Option{section.path},
+      "a sample has as target {}, and in 'data' {}; the model can be scored on the same alone", own,
+      trained);
 }
 
 std::string option_text(const Choice<Dataset>& section, const char* option) {

@@ -350,8 +350,8 @@ void GraphWork::refuse(const std::string& why) {
   captured_ = nullptr;
   if (required_)
     throw Error(Exit::recipe, Option{"train.graph"},
-                "steps cannot be captured into a graph: " + why +
-                    "; 'train.graph: auto' trains without one");
+                "steps cannot be captured into a graph: {}; 'train.graph: auto' trains without one",
+                why);
   log_once("steps are made without a graph: " + why);
 }
 
@@ -365,8 +365,7 @@ void GraphWork::note_eager_step() {
 
 /// Every one in the log, since each takes as long as some steps.
 void GraphWork::note_capture(const char* as) {
-  log::debug(
-      fmt::format("step {} is captured as {} (capture {})", inputs_.step + 1, as, ++captures_));
+  log::debug("step {} is captured as {} (capture {})", inputs_.step + 1, as, ++captures_);
 }
 
 void GraphWork::log_once(const std::string& text) const {

@@ -30,7 +30,7 @@ bool verify_together(const std::string& folder, Group& group) {
   }
   for (const auto& found : gather_text(group, damage)) {
     if (found.empty()) continue;
-    if (group.rank() == 0) log::warning("older checkpoints are kept: " + found);
+    if (group.rank() == 0) log::warning("older checkpoints are kept: {}", found);
     return false;
   }
   return true;
@@ -66,7 +66,7 @@ CheckpointWriter::~CheckpointWriter() {
   try {
     under_way_.get();
   } catch (...) {
-    log::warning("the last checkpoint was not written: " +
+    log::warning("the last checkpoint was not written: {}",
                  failure_of(std::current_exception(), 0).message);
   }
 }

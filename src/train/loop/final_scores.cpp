@@ -1,7 +1,5 @@
 #include "train/loop/final_scores.h"
 
-#include <fmt/format.h>
-
 #include <filesystem>
 
 #include "base/output/log.h"
@@ -43,9 +41,9 @@ ScoredWeights take_result_weights(Training& t, const RunState& state,
   if (folder.empty() && t.test.empty()) {
     if (t.world->rank == 0)
       log::warning(
-          fmt::format("the checkpoint of the best weights (step {}) is gone: tables and samples at "
-                      "the end are those of the last weights",
-                      best));
+          "the checkpoint of the best weights (step {}) is gone: tables and samples at the end are "
+          "those of the last weights",
+          best);
     return {"last weights", last};
   }
   const auto from = folder.empty() ? checkpoints + "/" + checkpoint_name(best) : folder;

@@ -85,8 +85,7 @@ std::optional<Checkpoint> LocalCheckpoints::newest_after(std::int64_t step) {
       }));
     if (failure.empty()) return map_checkpoint(folder);
     if (world_.rank == 0)
-      log::warning(
-          fmt::format("the local checkpoint of step {} is not used: {}", whole.step, failure));
+      log::warning("the local checkpoint of step {} is not used: {}", whole.step, failure);
     below = whole.step;
   }
 }

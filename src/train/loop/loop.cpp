@@ -289,7 +289,7 @@ class Loop {
   // Of a checkpoint whose files are whole; later steps may have been made meanwhile.
   void tell_saved(std::optional<std::string> folder) {
     if (!folder || t_.world->rank != 0) return;
-    if (saving_.locally) return log::info("saved " + *folder + " (checkpoint.local)");
+    if (saving_.locally) return log::info("saved {} (checkpoint.local)", *folder);
     update_view();
     const auto now = view_;
     view_.step = saving_.step;

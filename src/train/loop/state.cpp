@@ -55,8 +55,8 @@ void restore_callbacks(Training& t, const std::vector<SavedCallback>& states) {
     if (states[i].type == t.recipe.callbacks[i].type())
       t.callbacks[i]->load(states[i].state);
     else
-      log::warning(fmt::format(
-          "callbacks[{}] is another one than in the checkpoint; its state is re-initialized", i));
+      log::warning(
+          "callbacks[{}] is another one than in the checkpoint; its state is re-initialized", i);
 }
 
 // A stop holds until the run is asked for more; what callbacks counted stays either way.
@@ -66,12 +66,11 @@ void lift_stop(const Training& t, std::optional<Stop>& stop) {
   for (std::size_t i = 0; i < t.callbacks.size(); ++i)
     if (!t.callbacks[i]->state().empty())
       counting.push_back(fmt::format("callbacks[{}] ({})", i, t.recipe.callbacks[i].type()));
-  log::info("the run had stopped (" + stop->reason +
-            ") and continues, since it is asked for more; " +
-            (counting.empty() ? "nothing of the stop counts any more"
-                              : join(counting, ", ") +
-                                    " keep what they counted, so the next evaluation that is no "
-                                    "better may stop it again"));
+  log::info("the run had stopped ({}) and continues, since it is asked for more; {}", stop->reason,
+            counting.empty() ? "nothing of the stop counts any more"
+                             : join(counting, ", ") +
+                                   " keep what they counted, so the next evaluation that is no "
+                                   "better may stop it again");
   stop.reset();
 }
 
@@ -89,13 +88,13 @@ void say_differences(const RunEnvironment& saved, const RunEnvironment& now) {
   const auto before = listed(saved), after = listed(now);
   for (std::size_t i = 0; i < after.size(); ++i)
     if (before[i] != after[i])
-      log::warning(fmt::format(
+      log::warning(
           "resuming with {} {}, the checkpoint has {}: the run goes on, not bit for bit as before",
-          after[i].first, after[i].second, before[i].second));
+          after[i].first, after[i].second, before[i].second);
 }
 
 [[noreturn]] void refuse(const std::string& why) {
-  throw Error(Exit::data, "the run cannot go on from this checkpoint: " + why);
+  throw Error(Exit::data, "the run cannot go on from this checkpoint: {}", why);
 }
 
 /// An output of the model means a class, by its name: data of a class fewer is other data.

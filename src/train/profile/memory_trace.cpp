@@ -129,8 +129,8 @@ class MemoryTrace final : public Callback, private PhaseWatcher {
     if (moment != Moment::run_end) return;
     finish();
     if (options_.reports)
-      log::info("memory: " + shell_word(options_.path + ".csv") + ", and " +
-                shell_word(options_.path + ".json") + " for https://ui.perfetto.dev");
+      log::info("memory: {}, and {} for https://ui.perfetto.dev",
+                shell_word(options_.path + ".csv"), shell_word(options_.path + ".json"));
   }
 
  private:

@@ -86,8 +86,7 @@ class DebugInfoReset {
 void save(kineto::ProfilerResult& result, const std::string& path) {
   const auto temporary = temporary_name(path) + ".json";
   result.save(temporary);
-  if (!fs::exists(temporary))
-    throw Error(Exit::data, fmt::format("LibTorch could not write '{}'", temporary));
+  if (!fs::exists(temporary)) throw Error(Exit::data, "LibTorch could not write '{}'", temporary);
   fs::rename(temporary, path);
 }
 
@@ -155,7 +154,7 @@ class Profiler final : public Callback {
 
   void fail(const std::exception& error) {
     done_ = failed_ = true;
-    log::warning("no profile was written: " +
+    log::warning("no profile was written: {}",
                  std::string(error.what(), std::strcspn(error.what(), "\n")));
   }
 
@@ -172,8 +171,8 @@ class Profiler final : public Callback {
   void report() const {
     if (!options_.reports || failed_) return;
     if (!done_) return log::info("the run ended before the steps that --profile records");
-    log::info(fmt::format("profile: {} (open it in https://ui.perfetto.dev or chrome://tracing)",
-                          shell_word(options_.path)));
+    log::info("profile: {} (open it in https://ui.perfetto.dev or chrome://tracing)",
+              shell_word(options_.path));
     for (const auto& line : table_) log::info(line);
   }
 

@@ -49,10 +49,9 @@ bool meets(const Recipe& recipe, const NamedValues& metrics, const ScoredWeights
   const auto whose = weights.name.empty() ? "" : fmt::format(" ({})", to_text(weights));
   for (const auto& expected : expectations(recipe, metrics)) {
     if (!expected.met)
-      log::error(
-          fmt::format("expect: {} is {}, {} was expected", expected.metric,
-                      expected.value ? short_metric(*expected.value) + whose : "not computed",
-                      expected.bounds));
+      log::error("expect: {} is {}, {} was expected", expected.metric,
+                 expected.value ? short_metric(*expected.value) + whose : "not computed",
+                 expected.bounds);
     all = all && expected.met;
   }
   return all;

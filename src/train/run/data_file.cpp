@@ -1,7 +1,5 @@
 #include "train/run/data_file.h"
 
-#include <fmt/format.h>
-
 #include "base/output/log.h"
 
 namespace ddptrain {
@@ -40,7 +38,7 @@ void write_data_file(const Dataset& data, const std::vector<NamedData>& others,
   try {
     write_data_json(counts_of(data, others), folder);
   } catch (const std::exception& error) {
-    log::warning(fmt::format("no {} was written: {}", kDataJson, error.what()));
+    log::warning("no {} was written: {}", kDataJson, error.what());
   }
 }
 

@@ -2,7 +2,6 @@
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
-#include <fmt/format.h>
 
 #include <chrono>
 #include <cmath>
@@ -25,9 +24,9 @@ std::chrono::milliseconds milliseconds(const Duration& duration) {
 void log_groups(const ShardSpec& shard, const World& world) {
   if (!shard.by_node() || world.rank != 0) return;
   const int size = world.sharing().size();
-  log::info("parallel.shard.group node: " + (size < world.size
+  log::info("parallel.shard.group node: {}", size < world.size
                                                  ? "groups of " + plural(size, "rank")
-                                                 : "all ranks, which are on one node"));
+                                                 : "all ranks, which are on one node");
 }
 
 }  // namespace
@@ -44,7 +43,7 @@ void bind_rank(const Topology& topology, const Placement& placement) {
     if (node && !prefer_memory_of(*node))
       log::debug("the system does not let this process prefer the memory of a NUMA node");
   }
-  log::debug(fmt::format("rank {} runs on cores {}", topology.rank, to_text(cores)));
+  log::debug("rank {} runs on cores {}", topology.rank, to_text(cores));
   bind_to(cores);
 }
 

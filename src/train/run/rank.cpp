@@ -1,7 +1,5 @@
 #include "train/run/rank.h"
 
-#include <fmt/format.h>
-
 #include <chrono>
 #include <memory>
 #include <string>
@@ -143,13 +141,12 @@ std::optional<Checkpoint> newest_checkpoint_of(const Job& job, World& world,
     auto newer = with_weights([&] { return local->newest_after(shared); });
     if (newer) {
       if (world.rank == 0)
-        log::info(fmt::format("resuming from the {}local checkpoint of step {} in {}",
-                              job.without_local.empty() ? "newer " : "", newer->step,
-                              local->root()));
+        log::info("resuming from the {}local checkpoint of step {} in {}",
+                  job.without_local.empty() ? "newer " : "", newer->step, local->root());
       return newer;
     }
     if (world.rank == 0 && job.checkpoint)
-      log::info("the nodes have no newer checkpoint in " + local->root());
+      log::info("the nodes have no newer checkpoint in {}", local->root());
   }
   if (!job.without_local.empty()) throw Error(Exit::data, job.without_local);
   if (!job.checkpoint) return {};
@@ -204,8 +201,7 @@ RunResult run_in(World& world, Job job, Hooks hooks) {
   if (world.rank == 0) record = std::make_unique<RecordedRun>(job, *training, folder);
   auto observers = run_observers(record.get(), job, *training, state.position.step, folder);
   if (record && !job.restart.empty())
-    log::warning(
-        fmt::format("{}: training continues after step {}", job.restart, state.position.step));
+    log::warning("{}: training continues after step {}", job.restart, state.position.step);
   hooks.checkpoints = folder + "/checkpoints";
   if (local) {
     local->forget_after(state.position.step);

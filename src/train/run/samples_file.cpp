@@ -79,7 +79,7 @@ void write_samples(const Training& t, const std::vector<SampleOutcome>& samples,
       file.shown[index] = shown_sample(*t.data, index);
     write_samples_json(file, folder);
   } catch (const std::exception& error) {
-    log::warning(std::string("no ") + kSamplesJson + " was written: " + error.what());
+    log::warning("no {} was written: {}", kSamplesJson, error.what());
   }
 }
 

@@ -6,7 +6,7 @@ namespace ddptrain {
 
 void TorchWarnings::process(const c10::Warning& warning) {
   const auto text = warning.msg().substr(0, warning.msg().find('\n'));
-  if (said_.insert(text).second) log::warning("LibTorch: " + text);
+  if (said_.insert(text).second) log::warning("LibTorch: {}", text);
 }
 
 }  // namespace ddptrain

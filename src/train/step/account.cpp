@@ -31,15 +31,15 @@ void refuse_or_skip(const PolicySpec& policy, RunState& state, const StepTotals&
                   state.position.step + 1);
   if (policy.on_non_finite == OnNonFinite::stop)
     throw Error(Exit::non_finite,
-                fmt::format("{} (sum {}); a smaller optimizer.lr or train.clip may help; "
-                            "'policy.on_non_finite: skip' leaves such steps out",
-                            what, format_fixed(totals.loss_sum, 6)));
-  log::warning(what + "; the step is left out");
+                "{} (sum {}); a smaller optimizer.lr or train.clip may help; "
+                "'policy.on_non_finite: skip' leaves such steps out",
+                what, format_fixed(totals.loss_sum, 6));
+  log::warning("{}; the step is left out", what);
 }
 
 void count_empty(Position& at) {
   ++at.empty_steps;
-  log::warning(fmt::format("step {} has no counted sample; nothing was changed", at.step + 1));
+  log::warning("step {} has no counted sample; nothing was changed", at.step + 1);
 }
 
 }  // namespace

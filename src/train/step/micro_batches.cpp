@@ -19,8 +19,7 @@ namespace {
 // Under -v each rank's log says what it trains on.
 void log_samples(const Batch& batch, const StepPlace& place, std::int64_t micro) {
   if (!log::is_verbose()) return;
-  log::debug(
-      fmt::format("samples {}.{}: {}", place.step + 1, micro + 1, fmt::join(batch.indices, " ")));
+  log::debug("samples {}.{}: {}", place.step + 1, micro + 1, fmt::join(batch.indices, " "));
 }
 
 /// What a rank that cannot load its rows brings to the collectives of a step.

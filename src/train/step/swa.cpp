@@ -6,8 +6,6 @@
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "base/error.h"
@@ -207,9 +205,9 @@ void require_an_average(const Recipe& recipe, const RunLength& length) {
   const auto& spec = recipe.train.swa;
   if (!spec || is_ever_due(*spec, length)) return;
   throw Error(Exit::recipe, Option{"train.swa"},
-              fmt::format("a run of {} steps makes no average from step {} on; an earlier 'start' "
-                          "or a shorter 'every' does",
-                          length.total, first_step(*spec, length)));
+              "a run of {} steps makes no average from step {} on; an earlier 'start' or a shorter "
+              "'every' does",
+              length.total, first_step(*spec, length));
 }
 
 bool average_is_due(const Training& t, std::int64_t step) {

@@ -133,9 +133,9 @@ Published take_logged_names(std::vector<NamedTensor>& tensors, const Model& mode
   auto published = take_published_names(tensors, model, last.empty() ? "" : last.back(),
                                         architecture_of(spec.file));
   join_aliases(tensors, model.state());
-  if (published.from) log::info("the weights have the names of " + name_of(*published.from));
+  if (published.from) log::info("the weights have the names of {}", name_of(*published.from));
   if (!published.positions.empty())
-    log::info(fmt::format("positions are resampled from {} patches", published.positions));
+    log::info("positions are resampled from {} patches", published.positions);
   return published;
 }
 
@@ -163,20 +163,21 @@ void check_fit(const WeightsFit& fit, const WeightsSpec& spec, const Matched& ma
   const auto where = fmt::format("model.weights: '{}' ", spec.file);
   const auto hint = matched.hint.empty() ? "" : "; " + matched.hint;
   if (fit.taken.empty())
-    throw Error(Exit::data, fmt::format("{}has no tensor that fits: {}{}{}", where, problem,
-                                        tried_names(model), hint));
+    throw Error(Exit::data, "{}has no tensor that fits: {}{}{}", where, problem, tried_names(model),
+                hint);
   if (problem.empty()) return;
   if (spec.strict)
-    throw Error(Exit::data, where + "does not fit: " + problem + hint +
-                                "; 'remap' renames, and 'strict: false' takes what fits");
-  log::warning(fmt::format("{}fits in part: {}{}", where, problem, hint));
+    throw Error(Exit::data,
+                "{}does not fit: {}{}; 'remap' renames, and 'strict: false' takes what fits", where,
+                problem, hint);
+  log::warning("{}fits in part: {}{}", where, problem, hint);
 }
 
 void log_transfer(const Transfer& transfer, std::size_t tensors) {
-  log::info(fmt::format("weights: {} of {}", plural(static_cast<std::int64_t>(tensors), "tensor"),
-                        transfer.file));
+  log::info("weights: {} of {}", plural(static_cast<std::int64_t>(tensors), "tensor"),
+            transfer.file);
   for (const auto& line : to_lines(transfer)) log::info(line);
-  for (const auto& warning : transfer.warnings) log::warning("weights: " + warning);
+  for (const auto& warning : transfer.warnings) log::warning("weights: {}", warning);
 }
 
 std::string note_of_own(const std::vector<std::string>& parts) {
@@ -229,22 +230,19 @@ void take_all_weights(Training& t, const std::string& file, Calls calls,
   const auto matched = match_rows(t, saved.tensors, there, here, true);
   for (const auto& group : matched.groups)
     if (group.initialized > 0 || (group.dropped > 0 && group.what == here.kind_of_outputs))
-      throw Error(Exit::data,
-                  fmt::format("{}: '{}' is of other {}: only there {}, only here {}", option, file,
-                              group.what, names_or_none(group.dropped_names),
-                              names_or_none(group.fresh_names)));
+      throw Error(Exit::data, "{}: '{}' is of other {}: only there {}, only here {}", option, file,
+                  group.what, names_or_none(group.dropped_names), names_or_none(group.fresh_names));
   const auto fit = fit_weights(saved.tensors, without_aliases(model.state()), {});
   assign(*t.engine, fit);
   const auto problem = misfit(fit);
-  if (!problem.empty())
-    throw Error(Exit::data, fmt::format("{}: '{}' does not fit: {}", option, file, problem));
+  if (!problem.empty()) throw Error(Exit::data, "{}: '{}' does not fit: {}", option, file, problem);
 }
 
 void write_transfer_file(const Transfer& transfer, const std::string& folder) {
   try {
     write_transfer_json(transfer, folder);
   } catch (const std::exception& error) {
-    log::warning(fmt::format("no {} was written: {}", kTransferJson, error.what()));
+    log::warning("no {} was written: {}", kTransferJson, error.what());
   }
 }
 

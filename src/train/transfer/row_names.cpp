@@ -185,9 +185,10 @@ class Matcher {
     }
     const auto& saved = found->second;
     if (saved.dim() == 0 || saved.size(0) < std::ssize(names))
-      throw Error(Exit::data, fmt::format("model.weights: {} names for the rows of '{}', which is "
-                                          "{}: they are those of another file",
-                                          names.size(), name, shape_text(saved)));
+      throw Error(Exit::data,
+                  "model.weights: {} names for the rows of '{}', which is {}: they are those of "
+                  "another file",
+                  names.size(), name, shape_text(saved));
     return saved;
   }
 

@@ -109,7 +109,7 @@ std::span<const std::string_view> names(DecodeMode) {
 }
 
 void bad_image(const EncodedImage& file, const std::string& what) {
-  throw Error(Exit::data, fmt::format("'{}' {}", file.name, what));
+  throw Error(Exit::data, "'{}' {}", file.name, what);
 }
 
 void check_size(const EncodedImage& file, ImageSize size, const DecodeOptions& options) {

@@ -1,7 +1,5 @@
 #include "transforms/color/normalize.h"
 
-#include <fmt/format.h>
-
 #include <array>
 
 #include "transforms/transform.h"
@@ -62,8 +60,8 @@ Normalize::Normalize(std::vector<double> mean, std::vector<double> deviation)
 ChannelScale Normalize::scale(const Image& image) const {
   if (mean_.size() != 1 && mean_.size() != std::size_t(image.channels))
     throw Error(Exit::recipe, Option{"data.transforms"},
-                fmt::format("normalize: statistics of {} channels, but images have {}",
-                            mean_.size(), image.channels));
+                "normalize: statistics of {} channels, but images have {}", mean_.size(),
+                image.channels);
   ChannelScale scale;
   for (int c = 0; c < image.channels; ++c) {
     const std::size_t from = mean_.size() == 1 ? 0 : c;

@@ -1,7 +1,5 @@
 #include "transforms/color/random_erasing.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
 #include "transforms/options.h"
@@ -69,8 +67,8 @@ void RandomErasing::apply(Image& image, Stream& random) const {
   for (const auto& box : boxes(image.width, image.height, random)) {
     if (options_.value.size() > 1 && options_.value.size() != std::size_t(image.channels))
       throw Error(Exit::recipe, Option{"data.transforms"},
-                  fmt::format("random_erasing: value has {} numbers, images have {} channels",
-                              options_.value.size(), image.channels));
+                  "random_erasing: value has {} numbers, images have {} channels",
+                  options_.value.size(), image.channels);
     erase(image, box, options_.value);
   }
 }

@@ -1,7 +1,5 @@
 #include "transforms/color/color.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -199,10 +197,9 @@ void adjust_sharpness(Image& image, double factor) {
 void gaussian_blur(Image& image, int kernel, double sigma) {
   DDP_CHECK(kernel % 2 == 1, "gaussian_blur wants an odd number of pixels");
   if (kernel / 2 >= std::min(image.width, image.height))
-    throw Error(
-        Exit::recipe, Option{"data.transforms"},
-        fmt::format("gaussian_blur: a kernel of {} pixels is too large for an image of {} x {}",
-                    kernel, image.width, image.height));
+    throw Error(Exit::recipe, Option{"data.transforms"},
+                "gaussian_blur: a kernel of {} pixels is too large for an image of {} x {}", kernel,
+                image.width, image.height);
   const auto weights = gaussian(kernel, sigma);
   const auto out = blurred(blurred(as_floats(image), image, weights, true), image, weights, false);
   if (image.is_float())

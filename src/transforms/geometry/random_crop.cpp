@@ -1,6 +1,4 @@
 // A window of fixed size anywhere in the image: torchvision.transforms.v2.RandomCrop.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "transforms/geometry.h"
@@ -42,9 +40,10 @@ class RandomCrop final : public Transform {
       if (x > 0 || y > 0) pad(image, {x, y, x, y}, options_.padding_mode, options_.fill);
     }
     if (image.width < width || image.height < height)
-      throw Error(Exit::data, fmt::format("random_crop: {} x {} pixels do not fit into {} x {}; "
-                                          "use pad_if_needed, or resize first",
-                                          width, height, image.width, image.height));
+      throw Error(
+          Exit::data,
+          "random_crop: {} x {} pixels do not fit into {} x {}; use pad_if_needed, or resize first",
+          width, height, image.width, image.height);
     const int top = static_cast<int>(random.below(image.height - height + 1));
     const int left = static_cast<int>(random.below(image.width - width + 1));
     crop(image, {left, top, width, height});

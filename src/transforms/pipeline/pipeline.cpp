@@ -25,10 +25,10 @@ std::string text(int channels, int height, int width) {
 void check_extent(const Image& image, std::string_view name, const Extent& expected) {
   if (Extent{image.channels, image.height, image.width} == expected) return;
   throw Error(Exit::data,
-              fmt::format("'{}' is {} after its transforms, other samples are {}; let the "
-                          "transforms end in one size, for example with center_crop",
-                          name, text(image.channels, image.height, image.width),
-                          text(expected.channels, expected.height, expected.width)));
+              "'{}' is {} after its transforms, other samples are {}; let the transforms end in "
+              "one size, for example with center_crop",
+              name, text(image.channels, image.height, image.width),
+              text(expected.channels, expected.height, expected.width));
 }
 
 /// The first step that makes floats of bytes; their number where none does.

@@ -35,16 +35,16 @@ namespace {
 void* open_first(const std::vector<std::string>& libraries) {
   for (const auto& library : libraries)
     if (auto* handle = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
-  throw Error(Exit::device,
-              "CUDA cannot be used: NVRTC, which compiles the kernels of ddptrain, is not here (" +
-                  libraries.back() + "); 'make setup-cuda TORCH=" TORCH_VERSION "' installs it");
+  throw Error(
+      Exit::device,
+      "CUDA cannot be used: NVRTC, which compiles the kernels of ddptrain, is not here ({}{}",
+      libraries.back(), "); 'make setup-cuda TORCH=" TORCH_VERSION "' installs it");
 }
 
 template <class Function>
 void find(void* library, const char* name, Function& to) {
   to = reinterpret_cast<Function>(::dlsym(library, name));
-  if (to == nullptr)
-    throw Error(Exit::device, "CUDA cannot be used: this NVRTC has no " + std::string(name));
+  if (to == nullptr) throw Error(Exit::device, "CUDA cannot be used: this NVRTC has no {}", name);
 }
 
 /// A program that lives as long as this.
@@ -102,10 +102,9 @@ int KernelCompiler::newest_known(int capability) const {
   for (const auto architecture : known)
     if (architecture <= capability) best = std::max(best, architecture);
   if (best == 0)
-    throw Error(
-        Exit::device,
-        fmt::format("CUDA cannot be used: NVRTC has no code for devices of capability {}.{}",
-                    capability / 10, capability % 10));
+    throw Error(Exit::device,
+                "CUDA cannot be used: NVRTC has no code for devices of capability {}.{}",
+                capability / 10, capability % 10);
   return best;
 }
 
@@ -143,13 +142,13 @@ std::string KernelCompiler::compile(const KernelCode& code) const {
   auto& program = compilation.program;
   int result = f.create(&program, code.text.text, code.text.name, static_cast<int>(names.size()),
                         texts.data(), names.data());
-  if (result != 0) throw Error(Exit::device, "NVRTC: " + error(result));
+  if (result != 0) throw Error(Exit::device, "NVRTC: {}", error(result));
   const auto all = options(code);
   for (const auto& option : all) words.push_back(option.c_str());
   result = f.compile(program, static_cast<int>(words.size()), words.data());
   if (result != 0)
-    throw Error(Exit::device, "NVRTC refuses " + std::string(code.text.name) + ": " +
-                                  error(result) + "\n" + output_of(program, f.log_size, f.log));
+    throw Error(Exit::device, "NVRTC refuses {}: {}\n{}", code.text.name, error(result),
+                output_of(program, f.log_size, f.log));
   return newest_known(code.capability) == code.capability
              ? output_of(program, f.cubin_size, f.cubin)
              : output_of(program, f.ptx_size, f.ptx);
