@@ -23,8 +23,7 @@ namespace fs = std::filesystem;
 void print_names() {
   print_lines(
       "ddptrain init DATA [FILE] writes a recipe for a folder of images or texts, or a .csv, "
-      ".jsonl "
-      "or .parquet file.\nddptrain init NAME [FILE] writes one of these recipes to FILE "
+      ".jsonl or .parquet file.\nddptrain init NAME [FILE] writes one of these recipes to FILE "
       "(NAME.yaml):\n\n");
   for (const auto& [file, text] : built_in_files())
     if (file.find('/') == std::string_view::npos)
@@ -136,8 +135,8 @@ Verb init_verb() {
   return {.name = "init",
           .usage = "[DATA [FILE] | NAME [FILE]]",
           .summary =
-              "write a recipe for a folder of images or texts or a .csv file, or a built-in "
-              "one; alone, show the names of those",
+              "write a recipe for a folder of images or texts or a .csv file, or a built-in one; "
+              "alone, show the names of those",
           .flags = {{"--target", "COLUMN", "what to predict, of a .csv or .jsonl file"},
                     {"--text", "COLUMN", "learn from the texts of this column alone"},
                     {"--table", "", "learn from all columns but texts, whatever they hold"},

@@ -142,10 +142,9 @@ void say(const Problems& problems, Render format) {
 }
 
 // Its words are those of Level.
-constexpr Flag kLevel{
-    "--level", "rules|data|model|step",
-    "rules (default): the recipe alone; data: what it names can be read; model: one batch on the "
-    "CPU; step: one step on the devices"};
+constexpr Flag kLevel{"--level", "rules|data|model|step",
+                      "rules (default): the recipe alone; data: what it names can be read; model: "
+                      "one batch on the CPU; step: one step on the devices"};
 
 /// What a level above `rules` says of a recipe without errors.
 Findings look_deeper(const std::string& file, Loaded& loaded, Level level,
@@ -187,19 +186,18 @@ int validate(const Arguments& arguments) {
 }  // namespace
 
 Verb validate_verb() {
-  return {
-      .name = "validate",
-      .usage = "RECIPE|FOLDER|-... [key=value...]",
-      .summary =
-          "check recipes (all below a folder; - is the standard input), each by itself, without "
-          "starting anything",
-      .flags = {kLevel,
-                {"--devices", "LIST",
-                 "check the batch arithmetic for these numbers of devices: 1,2,4"},
-                kFormat,
-                kStrict},
-      .min_files = 1,
-      .run = validate};
+  return {.name = "validate",
+          .usage = "RECIPE|FOLDER|-... [key=value...]",
+          .summary =
+              "check recipes (all below a folder; - is the standard input), each by itself, "
+              "without starting anything",
+          .flags = {kLevel,
+                    {"--devices", "LIST",
+                     "check the batch arithmetic for these numbers of devices: 1,2,4"},
+                    kFormat,
+                    kStrict},
+          .min_files = 1,
+          .run = validate};
 }
 
 }  // namespace ddptrain

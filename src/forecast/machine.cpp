@@ -37,10 +37,9 @@ constexpr std::array kMachines{
                  .fp32 = flops(19.5, kA100),
                  .tf32 = flops(156, kA100),
                  .bf16 = flops(312, kA100),
-                 .reached_convolution =
-                     share(0.194,
-                           "NVIDIA DeepLearningExamples, PyTorch ResNet-50 v1.5, AMP: 2,470 "
-                           "images/s on one A100 x 24.5 GFLOP"),
+                 .reached_convolution = share(0.194,
+                                              "NVIDIA DeepLearningExamples, PyTorch ResNet-50 "
+                                              "v1.5, AMP: 2,470 images/s on one A100 x 24.5 GFLOP"),
                  .reached_product = share(0.316,
                                           "karpathy/llm.c PR 323, PyTorch GPT-2 124M: 115,000 "
                                           "tokens/s on one A100 x 0.857 GFLOP"),
@@ -50,27 +49,27 @@ constexpr std::array kMachines{
                  .link = rate(240, "NCCL src/graph/topo.h, SM80_NVLINK_BW 20.0 x 12 links"),
                  .network = rate(25, "DGX A100 user guide: 8 ConnectX, 200 Gb/s each"),
                  .cores = {16, "cores", "DGX A100 user guide: 128 cores"}},
-    KnownMachine{.name = "h100x8",
-                 .title = "DGX H100: 8 x H100 SXM 80 GB, 8 x 400 Gb/s",
-                 .node = 8,
-                 .fp64 = flops(66.9, kH100),
-                 .fp32 = flops(66.9, kH100),
-                 .tf32 = flops(494.7, kH100),
-                 .bf16 = flops(989.4, kH100),
-                 .reached_convolution = share(0.174,
-                                              "MLPerf Training v3.0, NVIDIA, ResNet-50: 7,008 "
-                                              "images/s on each of 8 H100 x 24.5 GFLOP"),
-                 .reached_product = share(0.337,
-                                          "torchtitan, Llama 3.1 8B, FSDP: 5,762 tokens/s on "
-                                          "each of 8 H100 x 57.9 GFLOP"),
-                 .reached_plain = share(0.5, kPlain),
-                 .memory = bytes(80, kH100),
-                 .bandwidth = rate(3350, kH100),
-                 .link = rate(370.8,
-                              "NCCL src/graph/topo.h, SM90_NVLINK_BW 20.6 x 18 links; "
-                              "nccl-tests#212: 370 GB/s reached"),
-                 .network = rate(50, "DGX H100 user guide: 8 ConnectX-7, 400 Gb/s each"),
-                 .cores = {14, "cores", "DGX H100 user guide: 112 cores"}},
+    KnownMachine{
+        .name = "h100x8",
+        .title = "DGX H100: 8 x H100 SXM 80 GB, 8 x 400 Gb/s",
+        .node = 8,
+        .fp64 = flops(66.9, kH100),
+        .fp32 = flops(66.9, kH100),
+        .tf32 = flops(494.7, kH100),
+        .bf16 = flops(989.4, kH100),
+        .reached_convolution = share(0.174,
+                                     "MLPerf Training v3.0, NVIDIA, ResNet-50: 7,008 images/s on "
+                                     "each of 8 H100 x 24.5 GFLOP"),
+        .reached_product = share(
+            0.337, "torchtitan, Llama 3.1 8B, FSDP: 5,762 tokens/s on each of 8 H100 x 57.9 GFLOP"),
+        .reached_plain = share(0.5, kPlain),
+        .memory = bytes(80, kH100),
+        .bandwidth = rate(3350, kH100),
+        .link = rate(370.8,
+                     "NCCL src/graph/topo.h, SM90_NVLINK_BW 20.6 x 18 links; nccl-tests#212: 370 "
+                     "GB/s reached"),
+        .network = rate(50, "DGX H100 user guide: 8 ConnectX-7, 400 Gb/s each"),
+        .cores = {14, "cores", "DGX H100 user guide: 112 cores"}},
     KnownMachine{
         .name = "h200x8",
         .title = "DGX H200: 8 x H200 141 GB, 8 x 400 Gb/s",
@@ -126,12 +125,12 @@ constexpr std::array kMachines{
 constexpr CommonConstants kCommon{
     .node_latency = {25e-6, "s",
                      "nccl-tests: small messages take 15 to 35 us on 8 H100; the middle"},
-    .network_latency = {10.5e-6, "s",
-                        "nccl#1244: 46 us on 2 x 8 H20 over InfiniBand, less 25 us "
-                        "in the node, there and back"},
+    .network_latency =
+        {10.5e-6, "s",
+         "nccl#1244: 46 us on 2 x 8 H20 over InfiniBand, less 25 us in the node, there and back"},
     .interference = share(0.8,
-                          "calibrated: MLPerf Training v5.1, Nebius, Llama 3.1 8B, B200 at 8 "
-                          "and 16 (33.9 and 62.7 samples/s)"),
+                          "calibrated: MLPerf Training v5.1, Nebius, Llama 3.1 8B, B200 at 8 and "
+                          "16 (33.9 and 62.7 samples/s)"),
     .jitter = share(0.01, "assumed: no published point; docs/forecast.md has what 0 and 2 % give"),
     .digest = rate(1.8,
                    "measured on one core of an AMD Zen 5: SHA-256 of the file, which is slower "

@@ -113,16 +113,15 @@ int config(const Arguments& arguments) {
 }  // namespace
 
 Verb config_verb() {
-  return {
-      .name = "config",
-      .usage = "[FILE]",
-      .summary =
-          "write devices, mode and output folder of this machine to FILE (machine.yaml), to run "
-          "any recipe with; asks on a terminal",
-      .flags = {{"--yes", "", "ask nothing: what suits this machine"},
-                {"--force", "", "replace a file that is there"}},
-      .max_words = 1,
-      .run = config};
+  return {.name = "config",
+          .usage = "[FILE]",
+          .summary =
+              "write devices, mode and output folder of this machine to FILE (machine.yaml), to "
+              "run any recipe with; asks on a terminal",
+          .flags = {{"--yes", "", "ask nothing: what suits this machine"},
+                    {"--force", "", "replace a file that is there"}},
+          .max_words = 1,
+          .run = config};
 }
 
 }  // namespace ddptrain

@@ -182,10 +182,9 @@ int eval_rank(const EvalJob& job, const Recipe& recipe, const Placement& placeme
                   [&](World& world) { return eval_in(world, job, recipe, placement, hooks); });
 }
 
-constexpr Flag kScoredSplit{
-    "--split", "SPLIT",
-    "the samples to score, through the transforms of validation: valid (default), train, all, one "
-    "of eval.splits, or test"};
+constexpr Flag kScoredSplit{"--split", "SPLIT",
+                            "the samples to score, through the transforms of validation: valid "
+                            "(default), train, all, one of eval.splits, or test"};
 
 /// Makes the samples that are called `split` those that the recipe holds out, or says which of the
 /// recipe's own are scored. The others are not looked at. An Error where there are none.

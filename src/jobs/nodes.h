@@ -15,8 +15,7 @@ inline constexpr Flag kAddress{"--address", "HOST[:PORT]",
 
 inline constexpr Flag kAutoResume{"--auto-resume", "",
                                   "continue the unfinished run of this recipe, if there is one; "
-                                  "SIGUSR1 saves and exits with 138, "
-                                  "to be started again"};
+                                  "SIGUSR1 saves and exits with 138, to be started again"};
 
 /// What the flags say, and where they are silent, the recipe. An Error (Exit::recipe) where a value
 /// is wrong.

@@ -39,14 +39,12 @@ void require_same_nodes(const GivenNodes& given, const Topology& found) {
   const auto nodes = nodes_of(found);
   if (given.nodes && nodes && *nodes != *given.nodes)
     refuse_nodes(fmt::format(
-        "{} is {}, and a launcher started this process on {}: start it on {}, "
-        "or leave {} out",
+        "{} is {}, and a launcher started this process on {}: start it on {}, or leave {} out",
         given.nodes_by, *given.nodes, plural(*nodes, "node"), *given.nodes, given.nodes_by));
   const auto rank = node_rank_of(found);
   if (given.rank && rank && *rank != *given.rank)
     refuse_nodes(fmt::format(
-        "--node-rank is {}, and a launcher started this process as node {}: leave --node-rank "
-        "out",
+        "--node-rank is {}, and a launcher started this process as node {}: leave --node-rank out",
         *given.rank, *rank));
 }
 
@@ -85,16 +83,16 @@ Topology started_by_hand(const GivenNodes& given) {
   const auto who = fmt::format("{} is {}", given.nodes_by, nodes);
   if (!given.rank)
     refuse_nodes(
-        fmt::format("{}, and no launcher says which of them this is: add '--node-rank K' "
-                    "on each node, from 0 to {}, or start through a launcher "
-                    "('--print slurm|torchrun|mpirun|jobset|trainjob|pytorchjob' shows how); "
-                    "'{}1' trains on this machine alone",
+        fmt::format("{}, and no launcher says which of them this is: add '--node-rank K' on each "
+                    "node, from 0 to {}, or start through a launcher ('--print "
+                    "slurm|torchrun|mpirun|jobset|trainjob|pytorchjob' shows how); '{}1' trains on "
+                    "this machine alone",
                     who, nodes - 1, given.nodes_by + (given.nodes_by == "--nodes" ? " " : "=")));
   if (!given.meeting)
-    refuse_nodes(who +
-                 ", and nothing says where they meet: add '--address HOST[:PORT]', the same "
-                 "on every node, with a host name or address of node 0, or "
-                 "'parallel.rendezvous: HOST:PORT'");
+    refuse_nodes(
+        who +
+        ", and nothing says where they meet: add '--address HOST[:PORT]', the same on every node, "
+        "with a host name or address of node 0, or 'parallel.rendezvous: HOST:PORT'");
   Topology node;
   node.is_node = true;
   node.world = nodes;
@@ -116,12 +114,12 @@ void require_rank_among_nodes(const GivenNodes& given) {
 void require_nodes(const GivenNodes& given) {
   if (given.rank)
     refuse_nodes(
-        "--node-rank is one of several nodes, and nothing says of how many: add '--nodes "
-        "N', or 'parallel.nodes: N'");
+        "--node-rank is one of several nodes, and nothing says of how many: add '--nodes N', or "
+        "'parallel.nodes: N'");
   if (given.meeting && given.meeting_by == "--address")
     refuse_nodes(
-        "--address is where several nodes meet, and nothing says how many: add '--nodes "
-        "N', or 'parallel.nodes: N'");
+        "--address is where several nodes meet, and nothing says how many: add '--nodes N', or "
+        "'parallel.nodes: N'");
 }
 
 }  // namespace

@@ -89,10 +89,9 @@ const EngineTable& opened_engine(const std::string& what) {
   const SleepingThreads sleeping;
   auto plugin = open_plugin(EngineTable::file, RTLD_LAZY | RTLD_GLOBAL);
   if (!plugin.found)
-    refuse(
-        what,
-        "which is not installed next to this program; without it ddptrain only reads recipes and "
-        "run folders ('pip install ddptrain', or 'make' in its source)");
+    refuse(what,
+           "which is not installed next to this program; without it ddptrain only reads recipes "
+           "and run folders ('pip install ddptrain', or 'make' in its source)");
   if (!plugin.handle) refuse(what, why_not_loaded(plugin.why_not));
   const auto* table = table_of<EngineTable>(plugin, EngineTable::file);
   if (!table || table->release != version())

@@ -16,9 +16,8 @@ void SourceSpec::fields(Fields& f) {
   f("md5", md5, {.doc = "The archive's MD5 digest."});
   f("sha256", sha256, {.doc = "The archive's SHA-256 digest."});
   f("size", size,
-    {.doc =
-         "The archive's size, '98752094 B' or '1.5 GB': no more is fetched, disk space is looked "
-         "at before, and another size is an error."});
+    {.doc = "The archive's size, '98752094 B' or '1.5 GB': no more is fetched, disk space is "
+            "looked at before, and another size is an error."});
 }
 
 void LoaderSpec::fields(Fields& f) {

@@ -9,11 +9,9 @@ namespace ddptrain {
 
 void WeightsSpec::fields(Fields& f) {
   f("file", file,
-    {.doc =
-         "A .safetensors or .pth file, a checkpoint's folder, a run's, or one of the Hugging Face "
-         "Hub, with torchvision's, timm's, fastai's, transformers' or our names of tensors; or "
-         "published weights by name, such as imagenet "
-         "('ddptrain weights list').",
+    {.doc = "A .safetensors or .pth file, a checkpoint's folder, a run's, or one of the Hugging "
+            "Face Hub, with torchvision's, timm's, fastai's, transformers' or our names of "
+            "tensors; or published weights by name, such as imagenet ('ddptrain weights list').",
      .required = true,
      .path = true});
   f("words", words,

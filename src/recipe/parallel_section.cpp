@@ -31,18 +31,15 @@ void ParallelSpec::fields(Fields& f) {
   f("device", device, {.doc = "auto takes CUDA where there is a GPU."});
   f("devices", devices, {.doc = "How many devices or which: auto, 2, or [0, 2]."});
   f("sync_bn", sync_bn,
-    {.doc =
-         "Batch-norm statistics over all devices; auto: where the model has batch norm and there "
-         "are several."});
+    {.doc = "Batch-norm statistics over all devices; auto: where the model has batch norm and "
+            "there are several."});
   f("ddp", ddp,
-    {.doc = "Options of mode ddp, named as in PyTorch; zero1, zero2 and fsdp read them "
-            "too."});
+    {.doc = "Options of mode ddp, named as in PyTorch; zero1, zero2 and fsdp read them too."});
   f("shard", shard, {.doc = "How zero2 and fsdp share what each rank has a part of."});
   f("sums", sums,
-    {.doc =
-         "How gradients are summed over ranks: as what they go through does it (Gloo, NCCL; shared "
-         "memory of one machine: in order of ranks), or ordered, in order of ranks, so that ddp, "
-         "zero1, zero2 and fsdp get the same bits."});
+    {.doc = "How gradients are summed over ranks: as what they go through does it (Gloo, NCCL; "
+            "shared memory of one machine: in order of ranks), or ordered, in order of ranks, so "
+            "that ddp, zero1, zero2 and fsdp get the same bits."});
   f("affinity", affinity,
     {.doc = "cores: each rank and its loading threads run on their own share of the machine's "
             "cores, those of one NUMA node where it has several, near its GPU; none: where the "

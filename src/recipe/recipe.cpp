@@ -162,9 +162,8 @@ void TrainSpec::fields(Fields& f) {
     {.doc = "Keep images as NHWC in memory: faster convolutions on most machines. auto does it on "
             "GPUs for models that convolve, unless the run is deterministic."});
   f("graph", graph,
-    {.doc =
-         "Capture a step on a GPU and replay it: one launch, or a few, instead of hundreds. auto "
-         "does it where a step can be captured; true is an error where it cannot."});
+    {.doc = "Capture a step on a GPU and replay it: one launch, or a few, instead of hundreds. "
+            "auto does it where a step can be captured; true is an error where it cannot."});
   f("recompute", recompute,
     {.doc = "blocks keeps the inputs of a model's blocks alone and computes a block again in the "
             "backward pass: the same gradients, less memory, a third more time."});
@@ -298,9 +297,8 @@ void Recipe::fields(Fields& f) {
   f("batch", batch, {.doc = "Samples per optimizer step and how they are cut."});
   f("train", train, {.doc = "How long and how to compute."});
   f("loss", loss,
-    {.doc =
-         "What training makes small; auto: cross_entropy for classes, bce_with_logits for several "
-         "labels a sample, mse for numbers."});
+    {.doc = "What training makes small; auto: cross_entropy for classes, bce_with_logits for "
+            "several labels a sample, mse for numbers."});
   f("metrics", metrics,
     {.doc = "What evaluation reports; the loss always comes with them. auto: accuracy for classes, "
             "accuracy_multi for several labels a sample, rmse and mae for numbers.",

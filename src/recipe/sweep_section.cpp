@@ -34,8 +34,7 @@ void SweepKeySpec::fields(Fields& f) {
 
 void HalvingSpec::fields(Fields& f) {
   f("min", min,
-    {.doc = "How long every trial trains at least; an evaluation must be due then "
-            "(eval.every)."});
+    {.doc = "How long every trial trains at least; an evaluation must be due then (eval.every)."});
   f("factor", factor,
     {.doc = "The best 1 / factor of the trials go on, each to factor times as long.",
      .min = 2,

@@ -123,10 +123,8 @@ double OneCycleSchedule::as_torch(const Progress& at, const Knots& knots) const 
 }  // namespace
 
 Entry<Schedule> one_cycle_schedule() {
-  return schedule_entry<OneCycleSchedule>("one_cycle",
-                                          "Up to the rate and far down again, momentum the other "
-                                          "way.",
-                                          {"momentum"});
+  return schedule_entry<OneCycleSchedule>(
+      "one_cycle", "Up to the rate and far down again, momentum the other way.", {"momentum"});
 }
 
 }  // namespace ddptrain

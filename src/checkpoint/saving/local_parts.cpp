@@ -110,8 +110,7 @@ WholeLocal newest_whole(const std::vector<std::vector<LocalPart>>& machines, std
     auto whole = gathered(machines, *part, missing);
     if (missing.empty()) return whole;
     notes.push_back(
-        fmt::format("the local checkpoint of step {} is not used: no node has the "
-                    "{} of rank{} {}",
+        fmt::format("the local checkpoint of step {} is not used: no node has the {} of rank{} {}",
                     part->step, missing.size() == 1 ? "file" : "files",
                     missing.size() == 1 ? "" : "s", join(missing, ", ")));
   }

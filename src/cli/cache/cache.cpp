@@ -131,16 +131,15 @@ int cache(const Arguments& arguments) {
 }  // namespace
 
 Verb cache_verb() {
-  return {
-      .name = "cache",
-      .usage =
-          "[list | clear [text | images | shards | fetched | kernels | weights | schema | libtorch "
-          "| arrow | tools]...]",
-      .summary =
-          "what is kept outside of run folders; clear deletes what a run makes again, "
-          "or what is named",
-      .flags = {kCacheFormat},
-      .run = cache};
+  return {.name = "cache",
+          .usage =
+              "[list | clear [text | images | shards | fetched | kernels | weights | schema | "
+              "libtorch | arrow | tools]...]",
+          .summary =
+              "what is kept outside of run folders; clear deletes what a run makes again, or what "
+              "is named",
+          .flags = {kCacheFormat},
+          .run = cache};
 }
 
 }  // namespace ddptrain

@@ -68,8 +68,7 @@ std::string reference_text(const Catalogs& catalogs) {
   std::string text =
       "# Recipe reference\n\n"
       "Made by `ddptrain schema --reference`; what `ddptrain describe` says of one component or "
-      "key, "
-      "for all.\n\n"
+      "key, for all.\n\n"
       "## Keys of a recipe\n\n" +
       table_of(recipe_shape().children);
   for (const auto& [kind, catalog] : catalogs) {

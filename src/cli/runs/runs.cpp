@@ -32,9 +32,8 @@ constexpr Flag kWhere{"--where", "CONDITION",
                       "only runs for which it holds: 'state=done,optimizer.lr>=1e-3'"};
 constexpr Flag kShownColumns{
     "--columns", "COLUMN,...",
-    "instead of run, state, step, value, weights, time, differs: also last, best, "
-    "metric, started, ended, recipe, device, ranks, host, exit_code, a metric "
-    "or an option"};
+    "instead of run, state, step, value, weights, time, differs: also last, best, metric, started, "
+    "ended, recipe, device, ranks, host, exit_code, a metric or an option"};
 constexpr Flag kTrials{"--trials", "", "the runs of sweeps too, one by one"};
 constexpr Flag kRunsFormat{"--format", "text|json|csv", "how the list is written"};
 

@@ -52,9 +52,8 @@ struct ImageMasksOptions {
        .max = 255,
        .items = ItemOrder::distinct});
     f("void", void_codes,
-      {.doc =
-           "Codes, or numbers in the files, of pixels that are neither trained nor scored; borders "
-           "that transforms add are such too (without any, they are the first class).",
+      {.doc = "Codes, or numbers in the files, of pixels that are neither trained nor scored; "
+              "borders that transforms add are such too (without any, they are the first class).",
        .items = ItemOrder::distinct});
     f("valid", valid,
       {.doc = "The held-out images: a fraction, those of a folder in root, those of a list, or a "

@@ -32,9 +32,8 @@ struct ImageShardsOptions {
        .example = "data/imagenette-shards",
        .was = "url"});
     f("train", train,
-      {.doc =
-           "Shards in root: a folder of .tar files, 'train-*.tar', or a pattern with braces, as in "
-           "'train-{000000..000099}.tar'."});
+      {.doc = "Shards in root: a folder of .tar files, 'train-*.tar', or a pattern with braces, as "
+              "in 'train-{000000..000099}.tar'."});
     f("valid", valid,
       {.doc = "Shards of the validation samples, as train names its own, or a fraction of the "
               "training samples, those of a list, or a fold.",

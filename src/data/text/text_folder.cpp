@@ -42,9 +42,8 @@ struct TextFolderOptions {
        .address = AddressUse::folder,
        .example = "data/imdb"});
     f("task", task,
-      {.doc =
-           "'classification': each folder is a class. 'language_model': there are none, and each "
-           "token is followed by the next; folders are optional."});
+      {.doc = "'classification': each folder is a class. 'language_model': there are none, and "
+              "each token is followed by the next; folders are optional."});
     f("train", train, {.doc = "Folder in root with a folder per class."});
     f("valid", valid,
       {.doc = "Folder of the validation texts (the first of val, valid, validation and test by "

@@ -58,8 +58,7 @@ Observation threads() {
   if (const auto allowed = allowed_cores(); allowed && *allowed < cores) {
     found.text += ", of which the container may use " + format_number(*allowed);
     found.advice =
-        "write train.threads and data.loader.workers: ranks on the CPU take all threads "
-        "they see";
+        "write train.threads and data.loader.workers: ranks on the CPU take all threads they see";
   }
   return found;
 }

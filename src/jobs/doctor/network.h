@@ -9,10 +9,9 @@
 
 namespace ddptrain {
 
-inline constexpr Flag kNetwork{
-    "--network", "",
-    "the network instead: time of sums between ranks, addresses, limits; under a launcher on its "
-    "ranks"};
+inline constexpr Flag kNetwork{"--network", "",
+                               "the network instead: time of sums between ranks, addresses, "
+                               "limits; under a launcher on its ranks"};
 inline constexpr Flag kNetworkDevices{"--devices", "N",
                                       "with --network: ranks on each machine (default 2)"};
 

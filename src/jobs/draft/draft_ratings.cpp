@@ -69,8 +69,7 @@ std::optional<Draft> draft_ratings(const InitRequest& request, const TableProfil
   draft.found = found_ratings(profile, *user, *item, *rating);
   draft.recipe =
       "model: {type: embedding_dot_bias, n_factors: 50" + output_range(*rating) +
-      "}\n# A network of layers in its place:\n# model: {type: collab_nn, layers: [50], ps: "
-      "[0.1]" +
+      "}\n# A network of layers in its place:\n# model: {type: collab_nn, layers: [50], ps: [0.1]" +
       output_range(*rating) + "}\n\ndata:\n  type: ratings\n  file: " + yaml_text(request.written) +
       "\n" + csv_lines(profile.csv) + missing_lines(profile.missing) +
       "  user: " + yaml_text(user->name) + "\n  item: " + yaml_text(item->name) +

@@ -214,8 +214,7 @@ InitRequest request_of(const Arguments& arguments) {
     throw Error(Exit::recipe, "--table and --text exclude each other");
   if (request.language && (request.table || !request.target.empty()))
     throw Error(Exit::recipe,
-                "--task language_model reads texts alone: it excludes --target and "
-                "--table");
+                "--task language_model reads texts alone: it excludes --target and --table");
   return request;
 }
 

@@ -15,8 +15,8 @@ class Sequential final : public SequentialModel {
     std::vector<Choice<Layer>> layers;
     void fields(Fields& f) {
       f("input", input,
-        {.doc = "Shape of a sample: [channels, height, width] or [features]; empty takes the "
-                "data's.",
+        {.doc =
+             "Shape of a sample: [channels, height, width] or [features]; empty takes the data's.",
          .min = 1,
          .max_items = 3});
       f("layers", layers,
@@ -32,8 +32,7 @@ class Sequential final : public SequentialModel {
     LayerContext context{options.input.empty() ? model.data.sample : options.input, model};
     if (context.shape.empty())
       throw Error(Exit::recipe, Option{"model.input"},
-                  "the data does not say the shape of a sample; "
-                  "write it, for example [3, 32, 32]");
+                  "the data does not say the shape of a sample; write it, for example [3, 32, 32]");
     for (const auto& layer : options.layers) append(catalog<Layer>().build(layer, context));
   }
 };

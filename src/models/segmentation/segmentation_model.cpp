@@ -138,9 +138,8 @@ void SegmentationOptions::fields(Fields& f) {
     {.doc = "The body's last stages keep the size of their features and dilate their convolutions, "
             "where it can (resnet50 and larger, mobilenet_v3)."});
   f("aux_loss", aux_loss,
-    {.doc =
-         "Weight of the loss of a second head on features in the middle of the body; 0: there is "
-         "none. torchvision trains with 0.5.",
+    {.doc = "Weight of the loss of a second head on features in the middle of the body; 0: there "
+            "is none. torchvision trains with 0.5.",
      .min = 0});
 }
 

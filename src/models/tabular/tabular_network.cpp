@@ -55,10 +55,9 @@ void TabularSettings::fields(Fields& f) {
   f("embed_p", embed_p, {.doc = "Dropout of the embeddings.", .min = 0, .max = 1});
   y_range_field(f, y_range);
   f("y_scale", y_scale,
-    {.doc =
-         "[mean, deviation] of the targets: outputs are multiplied by the deviation, and the "
-         "mean is added, so that the layers learn numbers of mean 0 and deviation 1; none leaves "
-         "them as they are.",
+    {.doc = "[mean, deviation] of the targets: outputs are multiplied by the deviation, and the "
+            "mean is added, so that the layers learn numbers of mean 0 and deviation 1; none "
+            "leaves them as they are.",
      .lengths = {0, 2}});
   f("linear_skip", linear_skip,
     {.doc = "A linear layer from the inputs to the outputs, added to what the others give, which "

@@ -181,8 +181,7 @@ void Adafactor::Options::fields(Fields& f) {
      .min = 0});
   f("eps2", eps2, {.doc = "Smallest size of a parameter that scales its step.", .min = 0});
   f("d", d,
-    {.doc = "Root mean square above which an update is scaled down (transformers: "
-            "clip_threshold).",
+    {.doc = "Root mean square above which an update is scaled down (transformers: clip_threshold).",
      .min = 0,
      .above_min = true});
   f("beta1", beta1,

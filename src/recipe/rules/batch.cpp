@@ -72,8 +72,7 @@ constexpr Rule kBatchRules[] = {
      an_epoch_has_a_batch},
     {{"loader-pad", "data.loader.pad is for layouts that repeat samples.",
       "The layout global_batch never does, and fastai's contiguous and Accelerate's dispatch "
-      "always "
-      "do.",
+      "always do.",
       "data: {loader: {pad: false}}", "data: {loader: {pad: false, shard: interleaved}}"},
      padding_is_read},
     {{"loader-prefetch", "Batches are loaded ahead by workers.",

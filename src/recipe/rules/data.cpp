@@ -74,8 +74,7 @@ void targets_are_taken(const RuleContext& rule) {
 
 constexpr Rule kDataRules[] = {
     {{"digest", "What is fetched or unpacked has a digest.",
-      "A file that changed on its way or at its source would silently train another "
-      "model.",
+      "A file that changed on its way or at its source would silently train another model.",
       "data: {source: {url: \"https://example.org/images.tgz\"}}",
       "data: {source: {url: \"https://example.org/images.tgz\", md5: "
       "e793b78cc4c9e9a4ccc0c1155377a412}}"},
@@ -88,8 +87,7 @@ constexpr Rule kDataRules[] = {
      source_is_one_archive},
     {{"https", "A source is fetched by https.",
       "Anyone on the network path could read, and change, data that another protocol transfers.",
-      "data: {source: {url: \"http://example.org/a.tgz\", md5: "
-      "e793b78cc4c9e9a4ccc0c1155377a412}}",
+      "data: {source: {url: \"http://example.org/a.tgz\", md5: e793b78cc4c9e9a4ccc0c1155377a412}}",
       "data: {source: {url: \"https://example.org/a.tgz\", md5: "
       "e793b78cc4c9e9a4ccc0c1155377a412}}"},
      source_is_https},
@@ -103,8 +101,7 @@ constexpr Rule kDataRules[] = {
       "data: {valid: {folder: val, fraction: 0.2}}", "data: {valid: {fraction: 0.2}}"},
      samples_are_held_out_once},
     {{"target", "Losses and metrics take the kind of target that the data give.",
-      "Zeros and ones for each label would be taken for the probabilities of one class, or "
-      "numbers "
+      "Zeros and ones for each label would be taken for the probabilities of one class, or numbers "
       "of classes for quantities.",
       "data: {type: manifest, file: labels.csv, label_delimiter: \" \"}\n"
       "loss: cross_entropy\nmetrics: [accuracy_multi]",

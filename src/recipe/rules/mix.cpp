@@ -36,9 +36,8 @@ constexpr Rule kMixRules[] = {
       "eval: {tta: 4}"},
      passes_differ},
     {{"mix-with-itself", "A sample is mixed with another one.",
-      "Samples are mixed with their neighbors, and sampler repeat_aug draws one several times "
-      "in "
-      "a row.",
+      "Samples are mixed with their neighbors, and sampler repeat_aug draws one several times in a "
+      "row.",
       "data: {sampler: repeat_aug, mix: mixup}", "data: {sampler: shuffle, mix: mixup}"},
      neighbors_differ},
     {{"repeat-augmented", "A sample that is repeated is augmented differently each time.",

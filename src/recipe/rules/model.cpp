@@ -113,8 +113,8 @@ void the_body_can_be_lent(const RuleContext& rule) {
   const bool features = rule.has(choice, "lends_features");
   if (features && rule.recipe.model.type() == "vision_learner") return;
   rule.error("model.body", "'{}{}", choice.type(),
-             features ? "' lends its body to vision_learner alone, since its features have "
-                        "one size; resnet34, xresnet50 and others have several"
+             features ? "' lends its body to vision_learner alone, since its features have one "
+                        "size; resnet34, xresnet50 and others have several"
                       : "' cannot lend its body; resnet34, xresnet50 and others can");
 }
 
@@ -227,8 +227,7 @@ constexpr Rule kModelRules[] = {
       "model: {type: vision_learner, body: resnet34}"},
      the_body_can_be_lent},
     {{"body-options", "What concerns the whole model is not written under model.body.",
-      "The body comes without its head; classes, weights and layer groups are those of the "
-      "whole.",
+      "The body comes without its head; classes, weights and layer groups are those of the whole.",
       "model: {type: vision_learner, body: {type: resnet34, weights: resnet34.pth}}",
       "model: {type: vision_learner, body: resnet34, weights: resnet34.pth}"},
      the_body_has_no_head},

@@ -22,8 +22,7 @@ void nesterov_has_momentum(const RuleContext& rule) {
     if (!is_true(rule.value(optimizer, "nesterov")) || !momentum) continue;
     if (*momentum == 0 || dampening.value_or(0) != 0)
       rule.error(path + ".nesterov",
-                 "it looks ahead along the momentum, and wants momentum above 0 "
-                 "and dampening 0");
+                 "it looks ahead along the momentum, and wants momentum above 0 and dampening 0");
   }
 }
 

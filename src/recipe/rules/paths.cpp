@@ -13,8 +13,7 @@ std::string what_to_do(const std::string& url, const std::string& option) {
   if (url_scheme(url) == "file") return fmt::format("; write the path alone, '{}'", url.substr(7));
   if (option.starts_with("output."))
     return "; write to a folder here and copy runs when they have ended, or mount the bucket "
-           "(s3fs, "
-           "gcsfuse, rclone mount) and name its folder";
+           "(s3fs, gcsfuse, rclone mount) and name its folder";
   if (option.starts_with("data.source")) return "; 'data.source.url' is what is fetched";
   return "; fetch it first ('data.source' fetches and checks an archive), or mount the bucket "
          "(s3fs, gcsfuse, rclone mount) and name its folder";
@@ -86,8 +85,7 @@ void stores_have_addresses(const RuleContext& rule) {
 constexpr Rule kPathRules[] = {
     {{"local-path", "Files and folders are on this machine.",
       "A path such as s3://bucket/runs would become a folder called 's3:'. What 'data' reads may "
-      "be "
-      "an address (s3://, gs://, https://, http://), and data.source.url is fetched, with its "
+      "be an address (s3://, gs://, https://, http://), and data.source.url is fetched, with its "
       "digest.",
       "output: {dir: s3://bucket/runs}", "output: {dir: /mnt/bucket/runs}"},
      paths_are_on_this_machine},

@@ -9,16 +9,15 @@ namespace {
 
 constexpr RuleDoc kValueDocs[] = {
     {"unknown-key", "A key that nothing reads.",
-     "A misspelled key would leave its option at the default, and the run would train with "
-     "another value than the one that is written. Every key of a recipe and of its components is "
-     "declared; anything else is refused. Keys of the top level that begin with 'x-' are free, "
-     "for notes and anchors.",
+     "A misspelled key would leave its option at the default, and the run would train with another "
+     "value than the one that is written. Every key of a recipe and of its components is declared; "
+     "anything else is refused. Keys of the top level that begin with 'x-' are free, for notes and "
+     "anchors.",
      "optimizer:\n  type: sgd\n  weight_decy: 1e-4\n",
      "optimizer:\n  type: sgd\n  weight_decay: 1e-4\n"},
     {"foreign-key", "A key of another tool, which has another name here.",
-     "Two names for one option would contradict each other as soon as one recipe extends "
-     "another, so keys of other tools are known but not read. The message says which key means "
-     "the same.",
+     "Two names for one option would contradict each other as soon as one recipe extends another, "
+     "so keys of other tools are known but not read. The message says which key means the same.",
      "max_epochs: 5\n", "train:\n  duration: 5 epochs\n"},
     {"bad-value", "A value of the wrong type, out of range, or not among the words.",
      "Values are read by a strict part of YAML 1.2: true and false, decimal numbers, text; "
@@ -30,9 +29,9 @@ constexpr RuleDoc kValueDocs[] = {
      "No default is right for all runs, as for the folder of the data, so none is assumed.",
      "train:\n  clip: {max: 1.0}\n", "train:\n  clip: {type: norm, max: 1.0}\n"},
     {"option-conflict", "Options of one component that do not go together.",
-     "An option may need another one, exclude it, or have to fit its number or length. Left "
-     "alone, one of the two would have no effect, or the component could not be built. "
-     "'ddptrain describe' shows below a component's options what must hold between them.",
+     "An option may need another one, exclude it, or have to fit its number or length. Left alone, "
+     "one of the two would have no effect, or the component could not be built. 'ddptrain "
+     "describe' shows below a component's options what must hold between them.",
      "schedule: {type: one_cycle, three_phase: true}\n",
      "schedule: {type: one_cycle, three_phase: true, like: torch}\n"},
     {"renamed-key", "A key that has another name now.",
@@ -52,8 +51,8 @@ constexpr RuleDoc kValueDocs[] = {
 
 constexpr RuleDoc kTextDocs[] = {
     {"syntax", "Text that is not YAML.",
-     "The place is where reading stopped; what is wrong may stand a little before it. Nothing "
-     "else is checked until the text can be read.",
+     "The place is where reading stopped; what is wrong may stand a little before it. Nothing else "
+     "is checked until the text can be read.",
      "metrics: [accuracy\n", "metrics: [accuracy]\n"},
     {"tab", "A tab before the text of a line.",
      "YAML does not say how wide a tab is, so that it cannot tell how deep a line stands. Most "
@@ -113,30 +112,28 @@ constexpr RuleDoc kLayerDocs[] = {
      "There would be no weakest layer to begin with. The message prints the circle.",
      "extends: recipe.yaml\n", "extends: base.yaml\n"},
     {"reference", "A '${...}' that stands for nothing.",
-     "'${env:NAME}' needs the variable or a default, '${env:NAME:-default}'; '${other.key}' "
-     "needs that key in the recipe, set by a layer and not through itself.",
+     "'${env:NAME}' needs the variable or a default, '${env:NAME:-default}'; '${other.key}' needs "
+     "that key in the recipe, set by a layer and not through itself.",
      "name: batches-of-${batch.globl}\n", "name: batches-of-${batch.global}\n"},
     {"literal-secret", "A password that stands in the recipe as it is.",
      "A recipe is shared and committed, and a run keeps a copy of it, which its owner alone can "
-     "read where such a text is in it. A reference to the environment, '${env:NAME}', stays as "
-     "it is written in both.",
+     "read where such a text is in it. A reference to the environment, '${env:NAME}', stays as it "
+     "is written in both.",
      "x-notes: {api_token: abc}\n", "x-notes: {api_token: '${env:API_TOKEN}'}\n"},
     {"dropped-option", "An option of a weaker layer that a change of 'type' takes away.",
-     "Options belong to a type: a rate that suits adam does not suit sgd, so a layer that "
-     "changes 'type' begins with the defaults of the new one. What every type of the section has "
+     "Options belong to a type: a rate that suits adam does not suit sgd, so a layer that changes "
+     "'type' begins with the defaults of the new one. What every type of the section has "
      "(model.weights, model.layer_groups, data.source, data.sampler, data.mix, data.loader) is "
      "kept, and so is what the same layer sets; all words of a command line are one layer. An "
      "option that a weaker layer sets and no later one sets again would be lost silently. Set it "
-     "next to the new type; on the command line, '~optimizer.lr' drops it on purpose. A "
-     "base for several types is best written without options of one.",
+     "next to the new type; on the command line, '~optimizer.lr' drops it on purpose. A base for "
+     "several types is best written without options of one.",
      "optimizer: {type: rmsprop, lr: 0.01}\n",
      "optimizer: {type: rmsprop, lr: 0.01, momentum: 0.9}\n"},
     {"plugin", "A file of 'plugins' that cannot be opened, or is of other versions.",
      "A plug-in is built for one ddptrain and one LibTorch, and its file says for which; the "
-     "program "
-     "looks before any of its code runs. Checks without the engine know it by the .json next to "
-     "it, "
-     "which 'ddptrain plugin shapes FILE' writes.",
+     "program looks before any of its code runs. Checks without the engine know it by the .json "
+     "next to it, which 'ddptrain plugin shapes FILE' writes.",
      "plugins: [no/such/libmine.so]\n", "plugins: []\n"},
     {"override", "A 'key=value' of the command line that cannot be applied.",
      "'optimizer.lr=0.1' sets a value, '~train.clip' removes one, 'metrics+=[top_k]' appends, "

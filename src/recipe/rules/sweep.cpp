@@ -107,8 +107,7 @@ void there_are_enough_trials_and_not_too_many(const RuleContext& rule) {
         count_text(points));
   if (!grid && !sweep->trials)
     return rule.error("sweep.trials",
-                      "how many trials are to be drawn? Write for example 'trials: "
-                      "20'");
+                      "how many trials are to be drawn? Write for example 'trials: 20'");
   const auto runs =
       (grid ? points : static_cast<double>(*sweep->trials)) * static_cast<double>(sweep->seeds);
   if (runs > static_cast<double>(kMostTrials))

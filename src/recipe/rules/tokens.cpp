@@ -56,8 +56,7 @@ constexpr Rule kTokenRules[] = {
     {{"backwards-task", "A language model that reads backwards has backward blocks.",
       "'backwards' turns texts that are classified.",
       "model: awd_lstm_lm\ndata: {type: text_csv, file: texts.csv, task: language_model, "
-      "backwards: "
-      "true}",
+      "backwards: true}",
       "model: awd_lstm_lm\ndata: {type: text_csv, file: texts.csv, task: language_model, blocks: "
       "{backwards: true}}"},
      language_models_turn_blocks},

@@ -96,8 +96,7 @@ void crops_fit_the_image(const RuleContext& rule) {
 constexpr Rule kTransformRules[] = {
     {{"normalize-twice", "Images are normalized once.",
       "The second time takes mean and deviation of colors from what are no colors any more.",
-      "data: {transforms: {train: [{type: normalize, preset: imagenet}, {type: normalize, "
-      "preset: "
+      "data: {transforms: {train: [{type: normalize, preset: imagenet}, {type: normalize, preset: "
       "imagenet}]}}",
       "data: {transforms: {train: [{type: normalize, preset: imagenet}]}}"},
      images_are_normalized_once},
@@ -110,8 +109,8 @@ constexpr Rule kTransformRules[] = {
     {{"normalize-first", "What changes colors comes before normalize.",
       "It computes with values in 0 to 1 and cuts off what lies outside, half of a normalized "
       "image.",
-      "data: {transforms: {train: [{type: normalize, preset: imagenet}, {type: color_jitter, "
-      "hue: 0.1}]}}",
+      "data: {transforms: {train: [{type: normalize, preset: imagenet}, {type: color_jitter, hue: "
+      "0.1}]}}",
       "data: {transforms: {train: [{type: color_jitter, hue: 0.1}, {type: normalize, preset: "
       "imagenet}]}}"},
      colors_come_before_normalize},
@@ -124,10 +123,10 @@ constexpr Rule kTransformRules[] = {
      turned_images_get_one_size},
     {{"crop-size", "A crop is not larger than the image.",
       "center_crop would add a black border, and random_crop ends the run.",
-      "data: {transforms: {valid: [{type: resize, size: 64}, {type: center_crop, size: 72}, "
-      "{type: normalize, preset: imagenet}]}}",
-      "data: {transforms: {valid: [{type: resize, size: 72}, {type: center_crop, size: 64}, "
-      "{type: normalize, preset: imagenet}]}}"},
+      "data: {transforms: {valid: [{type: resize, size: 64}, {type: center_crop, size: 72}, {type: "
+      "normalize, preset: imagenet}]}}",
+      "data: {transforms: {valid: [{type: resize, size: 72}, {type: center_crop, size: 64}, {type: "
+      "normalize, preset: imagenet}]}}"},
      crops_fit_the_image},
 };
 

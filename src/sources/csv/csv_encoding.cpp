@@ -111,14 +111,13 @@ std::string_view csv_text(std::span<const std::uint8_t> bytes, CsvEncoding encod
   if (encoding == CsvEncoding::utf_16) {
     if (marks_utf8)
       fail_at_start(text, path,
-                    "UTF-8 text, as its byte order mark says, and data.csv.encoding is "
-                    "utf-16");
+                    "UTF-8 text, as its byte order mark says, and data.csv.encoding is utf-16");
     return decoded = from_utf16(text, path, dialect);
   }
   if (marks_utf16)
     fail_at_start(text, path,
-                  "UTF-16 text, as its byte order mark says; write 'data.csv.encoding: "
-                  "utf-16', or save it as UTF-8");
+                  "UTF-16 text, as its byte order mark says; write 'data.csv.encoding: utf-16', or "
+                  "save it as UTF-8");
   if (encoding == CsvEncoding::utf_8) {
     if (marks_utf8) text.remove_prefix(3);
     return text;

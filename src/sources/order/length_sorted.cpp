@@ -30,9 +30,8 @@ struct LengthSortedOptions {
               "padding, fewer more chance (fastai: 50).",
        .min = 1});
     f("order", order,
-      {.doc =
-           "balanced: parts of a batch have nearly equally many tokens, so ranks wait little for "
-           "each other; fastai: as its SortedDL."});
+      {.doc = "balanced: parts of a batch have nearly equally many tokens, so ranks wait little "
+              "for each other; fastai: as its SortedDL."});
   }
 };
 
@@ -42,8 +41,8 @@ class LengthSorted final : public Sampler {
       : options_(options), context_(context) {
     if (context_.lengths.empty() && context_.size > 0)
       throw Error(Exit::recipe, Option{"data.sampler"},
-                  "'length_sorted' is for samples of different lengths, and these are "
-                  "all alike; 'shuffle' gives a random order");
+                  "'length_sorted' is for samples of different lengths, and these are all alike; "
+                  "'shuffle' gives a random order");
   }
 
   std::vector<std::int64_t> order(std::int64_t epoch) const override {

@@ -18,9 +18,8 @@ struct ShuffleOptions {
       {.doc = "'torch' gives torch.randperm's order for a CPU generator seeded with seed + epoch, "
               "as DistributedSampler does."});
     f("window", window,
-      {.doc =
-           "Shuffles shards, and samples within so many consecutive ones, so that only these are "
-           "read at a time; null shuffles all samples. For data in shards.",
+      {.doc = "Shuffles shards, and samples within so many consecutive ones, so that only these "
+              "are read at a time; null shuffles all samples. For data in shards.",
        .min = 1,
        .unit = "shards"});
     f.require(needs("window", is("order", "philox")));
@@ -57,10 +56,9 @@ class WindowedSampler final : public Sampler {
  private:
   static std::function<std::int64_t(std::int64_t)> shards_of(const SamplerContext& context) {
     if (context.shard && (context.size == 0 || context.shard(0) >= 0)) return context.shard;
-    throw Error(
-        Exit::recipe, Option{"data.sampler.window"},
-        "counts shards, and these data have none; leave it out, or write the data as shards "
-        "('ddptrain data shards RECIPE FOLDER')");
+    throw Error(Exit::recipe, Option{"data.sampler.window"},
+                "counts shards, and these data have none; leave it out, or write the data as "
+                "shards ('ddptrain data shards RECIPE FOLDER')");
   }
 
   WindowedOrder order_;

@@ -23,9 +23,8 @@ std::span<const std::string_view> names(TextTask) {
 
 void TextRecordOptions::fields(Fields& f) {
   f("file", file,
-    {.doc =
-         "The texts, a row each; of JSON lines also several files, as in 'docs-{00..63}.jsonl', or "
-         "tar shards, whose samples have a .json, or .txt and .cls as keys 'txt' and 'cls'.",
+    {.doc = "The texts, a row each; of JSON lines also several files, as in 'docs-{00..63}.jsonl', "
+            "or tar shards, whose samples have a .json, or .txt and .cls as keys 'txt' and 'cls'.",
      .required = true,
      .path = true,
      .address = AddressUse::file,
@@ -37,10 +36,9 @@ void TextRecordOptions::fields(Fields& f) {
   f("text", text, {.doc = "Where a row has its text, or several parts of it.", .min_items = 1});
   f("label", label, {.doc = "Where a row has its class or its number."});
   f("task", task,
-    {.doc =
-         "'classification': labels are classes. 'regression': they are numbers; an empty one, NA "
-         "and the others that pandas.read_csv takes for one are missing and count in no loss. "
-         "'language_model': there are none, and each token is followed by the next."});
+    {.doc = "'classification': labels are classes. 'regression': they are numbers; an empty one, "
+            "NA and the others that pandas.read_csv takes for one are missing and count in no "
+            "loss. 'language_model': there are none, and each token is followed by the next."});
   f("mark_fields", mark_fields,
     {.doc = "Put 'xxfld' and its number before each part; auto: where there are several."});
   f("valid", valid, {.doc = "Which rows are held out."});

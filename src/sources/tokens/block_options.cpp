@@ -15,11 +15,10 @@ std::span<const std::string_view> names(LongDocument) {
 
 void BlockOptions::fields(Fields& f) {
   f("layout", layout,
-    {.doc =
-         "streams: all documents are one text, cut into as many streams as a batch has rows, and "
-         "each row continues that of the batch before (fastai's LMDataLoader). shuffled: the same "
-         "text in blocks that are shuffled (run_clm's group_texts). packed: whole documents, "
-         "several in a block, none of which reads another."});
+    {.doc = "streams: all documents are one text, cut into as many streams as a batch has rows, "
+            "and each row continues that of the batch before (fastai's LMDataLoader). shuffled: "
+            "the same text in blocks that are shuffled (run_clm's group_texts). packed: whole "
+            "documents, several in a block, none of which reads another."});
   f("length", length, {.doc = "Tokens of a sample.", .min = 1, .unit = "tokens"});
   f("long", long_document,
     {.doc = "packed: what becomes of a document that is longer than a block. cut: its end is left "
