@@ -1,10 +1,10 @@
 // Lowers the rate of a run that has stopped getting better (torch's ReduceLROnPlateau).
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
 #include "base/json.h"
+#include "base/names.h"
 #include "callbacks/best.h"
 #include "callbacks/callback.h"
 
@@ -12,10 +12,7 @@ namespace ddptrain {
 namespace {
 
 enum class ThresholdMode { rel, abs };
-std::span<const std::string_view> names(ThresholdMode) {
-  static constexpr std::array<std::string_view, 2> words{"rel", "abs"};
-  return words;
-}
+std::span<const std::string_view> names(ThresholdMode) { return kNameList<"rel", "abs">; }
 
 class ReduceLrOnPlateau final : public Callback {
  public:

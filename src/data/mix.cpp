@@ -1,7 +1,8 @@
 #include "data/mix.h"
 
-#include <array>
 #include <cmath>
+
+#include "base/names.h"
 
 namespace ddptrain {
 namespace {
@@ -24,10 +25,7 @@ double log_gamma_draw(double shape, Stream& random) {
 
 }  // namespace
 
-std::span<const std::string_view> names(MixPer) {
-  static constexpr std::array<std::string_view, 2> words{"row", "batch"};
-  return words;
-}
+std::span<const std::string_view> names(MixPer) { return kNameList<"row", "batch">; }
 
 void MixOptions::fields(Fields& f) {
   f("alpha", alpha,

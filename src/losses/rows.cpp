@@ -6,12 +6,12 @@
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
 
-#include <array>
 #include <numeric>
 #include <sstream>
 #include <utility>
 
 #include "base/error.h"
+#include "base/names.h"
 
 namespace ddptrain {
 namespace {
@@ -61,10 +61,7 @@ void NumberScale::fields(Fields& f) {
      .above_min = true});
 }
 
-std::span<const std::string_view> names(ClassBalance) {
-  static constexpr std::array<std::string_view, 1> words{"balanced"};
-  return words;
-}
+std::span<const std::string_view> names(ClassBalance) { return kNameList<"balanced">; }
 
 void ClassWeightOptions::fields(Fields& f) {
   f("weight", weight,

@@ -1,13 +1,11 @@
 #include "recipe/data_section.h"
 
-#include <array>
+#include "base/names.h"
 
 namespace ddptrain {
 
 std::span<const std::string_view> names(Layout) {
-  static constexpr std::array<std::string_view, 6> words{
-      "global_batch", "contiguous", "interleaved", "round_robin", "split", "dispatch"};
-  return words;
+  return kNameList<"global_batch", "contiguous", "interleaved", "round_robin", "split", "dispatch">;
 }
 
 void SourceSpec::fields(Fields& f) {

@@ -1,19 +1,12 @@
 // The options of section parallel's engines.
-#include <array>
-
+#include "base/names.h"
 #include "recipe/recipe.h"
 
 namespace ddptrain {
 
-std::span<const std::string_view> names(ShardReduce) {
-  static constexpr std::array<std::string_view, 2> words{"each", "last"};
-  return words;
-}
+std::span<const std::string_view> names(ShardReduce) { return kNameList<"each", "last">; }
 
-std::span<const std::string_view> names(CommType) {
-  static constexpr std::array<std::string_view, 2> words{"bf16", "fp16"};
-  return words;
-}
+std::span<const std::string_view> names(CommType) { return kNameList<"bf16", "fp16">; }
 
 void PowerSgdSpec::fields(Fields& f) {
   f("rank", rank, {.doc = "Rank of the matrices that stand for a gradient.", .min = 1});

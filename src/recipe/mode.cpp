@@ -2,12 +2,12 @@
 
 #include <array>
 
+#include "base/names.h"
+
 namespace ddptrain {
 
 std::span<const std::string_view> names(Mode) {
-  static constexpr std::array<std::string_view, 7> words{"none",  "dp",   "ddp", "zero1",
-                                                         "zero2", "fsdp", "auto"};
-  return words;
+  return kNameList<"none", "dp", "ddp", "zero1", "zero2", "fsdp", "auto">;
 }
 
 std::string_view name_of(Mode mode) { return names(mode)[static_cast<std::size_t>(mode)]; }

@@ -1,16 +1,12 @@
 // The options that every optimizer has.
 #include "recipe/optimizer_options.h"
 
-#include <array>
-
+#include "base/names.h"
 #include "config/decode.h"
 
 namespace ddptrain {
 
-std::span<const std::string_view> names(LrScaling) {
-  static constexpr std::array<std::string_view, 2> words{"linear", "sqrt"};
-  return words;
-}
+std::span<const std::string_view> names(LrScaling) { return kNameList<"linear", "sqrt">; }
 
 void OptimizerCommon::fields(Fields& f) {
   f("lr", lr,

@@ -1,19 +1,12 @@
 // The options of section parallel but those of its engines.
-#include <array>
-
+#include "base/names.h"
 #include "recipe/recipe.h"
 
 namespace ddptrain {
 
-std::span<const std::string_view> names(Offload) {
-  static constexpr std::array<std::string_view, 2> words{"none", "optimizer"};
-  return words;
-}
+std::span<const std::string_view> names(Offload) { return kNameList<"none", "optimizer">; }
 
-std::span<const std::string_view> names(RanksOf) {
-  static constexpr std::array<std::string_view, 1> words{"node"};
-  return words;
-}
+std::span<const std::string_view> names(RanksOf) { return kNameList<"node">; }
 
 void Devices::fields(Fields& f) {
   f("count", count, {.doc = "How many devices; on the CPU, ranks or replicas.", .min = 1});

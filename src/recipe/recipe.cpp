@@ -3,63 +3,36 @@
 #include <array>
 #include <cstdlib>
 
+#include "base/names.h"
+
 namespace ddptrain {
 
 std::span<const std::string_view> names(Precision) {
-  static constexpr std::array<std::string_view, 5> words{"fp64", "fp32", "tf32", "bf16", "fp16"};
-  return words;
+  return kNameList<"fp64", "fp32", "tf32", "bf16", "fp16">;
 }
 std::span<const std::string_view> names(DeviceKind) {
   static constexpr std::array<std::string_view, 4> words{"auto", "cpu", "cuda", "simulated"};
   const bool simulates = std::getenv(kSimulatedDevice) != nullptr;
   return std::span(words).first(simulates ? words.size() : words.size() - 1);
 }
-std::span<const std::string_view> names(OnBadSample) {
-  static constexpr std::array<std::string_view, 2> words{"error", "skip"};
-  return words;
-}
-std::span<const std::string_view> names(OnUnknownClass) {
-  static constexpr std::array<std::string_view, 2> words{"error", "skip"};
-  return words;
-}
-std::span<const std::string_view> names(OnNonFinite) {
-  static constexpr std::array<std::string_view, 2> words{"stop", "skip"};
-  return words;
-}
-std::span<const std::string_view> names(OnRankFailure) {
-  static constexpr std::array<std::string_view, 2> words{"stop", "restart"};
-  return words;
-}
+std::span<const std::string_view> names(OnBadSample) { return kNameList<"error", "skip">; }
+std::span<const std::string_view> names(OnUnknownClass) { return kNameList<"error", "skip">; }
+std::span<const std::string_view> names(OnNonFinite) { return kNameList<"stop", "skip">; }
+std::span<const std::string_view> names(OnRankFailure) { return kNameList<"stop", "restart">; }
 
-std::span<const std::string_view> names(CheckpointFiles) {
-  static constexpr std::array<std::string_view, 2> words{"shared", "per_rank"};
-  return words;
-}
+std::span<const std::string_view> names(CheckpointFiles) { return kNameList<"shared", "per_rank">; }
 
 std::span<const std::string_view> names(ForwardPrecision) {
-  static constexpr std::array<std::string_view, 3> words{"fp32", "bf16", "fp16"};
-  return words;
+  return kNameList<"fp32", "bf16", "fp16">;
 }
 
-std::span<const std::string_view> names(Sums) {
-  static constexpr std::array<std::string_view, 2> words{"backend", "ordered"};
-  return words;
-}
+std::span<const std::string_view> names(Sums) { return kNameList<"backend", "ordered">; }
 
-std::span<const std::string_view> names(Affinity) {
-  static constexpr std::array<std::string_view, 2> words{"none", "cores"};
-  return words;
-}
+std::span<const std::string_view> names(Affinity) { return kNameList<"none", "cores">; }
 
-std::span<const std::string_view> names(Recompute) {
-  static constexpr std::array<std::string_view, 2> words{"none", "blocks"};
-  return words;
-}
+std::span<const std::string_view> names(Recompute) { return kNameList<"none", "blocks">; }
 
-std::span<const std::string_view> names(SwaAnneal) {
-  static constexpr std::array<std::string_view, 3> words{"cosine", "linear", "none"};
-  return words;
-}
+std::span<const std::string_view> names(SwaAnneal) { return kNameList<"cosine", "linear", "none">; }
 
 void BatchSpec::fields(Fields& f) {
   f("global", global,

@@ -1,29 +1,19 @@
 #include "recipe/sweep_section.h"
 
 #include <algorithm>
-#include <array>
+#include "base/names.h"
 
 namespace ddptrain {
 
-std::span<const std::string_view> names(BestMode) {
-  static constexpr std::array<std::string_view, 2> words{"max", "min"};
-  return words;
-}
+std::span<const std::string_view> names(BestMode) { return kNameList<"max", "min">; }
 
 std::span<const std::string_view> names(SweepMethod) {
-  static constexpr std::array<std::string_view, 4> words{"grid", "random", "sobol", "halving"};
-  return words;
+  return kNameList<"grid", "random", "sobol", "halving">;
 }
 
-std::span<const std::string_view> names(SweepDraw) {
-  static constexpr std::array<std::string_view, 3> words{"grid", "random", "sobol"};
-  return words;
-}
+std::span<const std::string_view> names(SweepDraw) { return kNameList<"grid", "random", "sobol">; }
 
-std::span<const std::string_view> names(OnTrialFailure) {
-  static constexpr std::array<std::string_view, 2> words{"continue", "stop"};
-  return words;
-}
+std::span<const std::string_view> names(OnTrialFailure) { return kNameList<"continue", "stop">; }
 
 void SweepKeySpec::fields(Fields& f) {
   f("values", values, {.doc = "The values that are tried.", .example = "[1e-4, 1e-3]"});

@@ -1,17 +1,15 @@
 #include "schedules/curve.h"
 
-#include <array>
 #include <cmath>
 #include <numbers>
 
 #include "base/error.h"
+#include "base/names.h"
 
 namespace ddptrain {
 
 std::span<const std::string_view> names(Anneal) {
-  static constexpr std::array<std::string_view, 5> words{"constant", "linear", "cosine",
-                                                         "exponential", "polynomial"};
-  return words;
+  return kNameList<"constant", "linear", "cosine", "exponential", "polynomial">;
 }
 
 double Curve::at(double position) const {

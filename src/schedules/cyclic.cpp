@@ -1,11 +1,11 @@
 // Up and down between two rates, momentum the other way (Smith 2017; torch's CyclicLR).
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 #include <vector>
 
 #include "base/error.h"
+#include "base/names.h"
 #include "schedules/options.h"
 #include "schedules/schedule.h"
 #include "schedules/timeline.h"
@@ -15,8 +15,7 @@ namespace {
 
 enum class CyclicMode { triangular, triangular2, exp_range };
 std::span<const std::string_view> names(CyclicMode) {
-  static constexpr std::array<std::string_view, 3> words{"triangular", "triangular2", "exp_range"};
-  return words;
+  return kNameList<"triangular", "triangular2", "exp_range">;
 }
 
 class CyclicSchedule final : public Schedule {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/names.h"
 #include "schedules/timeline.h"
 
 namespace ddptrain {
@@ -43,10 +44,7 @@ class AfterWarmup final : public Schedule {
 
 }  // namespace
 
-std::span<const std::string_view> names(Slope) {
-  static constexpr std::array<std::string_view, 3> words{"linear", "cosine", "1-sqrt"};
-  return words;
-}
+std::span<const std::string_view> names(Slope) { return kNameList<"linear", "cosine", "1-sqrt">; }
 
 double falling(Slope slope, double done) {
   switch (slope) {

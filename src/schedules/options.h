@@ -2,12 +2,12 @@
 // is meant.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
 
+#include "base/names.h"
 #include "schedules/schedule.h"
 
 namespace ddptrain {
@@ -62,9 +62,6 @@ Entry<Schedule> schedule_entry(std::string name, std::string doc,
 
 /// Whose variant of a schedule is meant, where torch and fastai differ.
 enum class Peer { torch, fastai };
-inline std::span<const std::string_view> names(Peer) {
-  static constexpr std::array<std::string_view, 2> words{"torch", "fastai"};
-  return words;
-}
+inline std::span<const std::string_view> names(Peer) { return kNameList<"torch", "fastai">; }
 
 }  // namespace ddptrain

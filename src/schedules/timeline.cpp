@@ -1,16 +1,13 @@
 #include "schedules/timeline.h"
 
-#include <array>
 #include <cmath>
 
 #include "base/error.h"
+#include "base/names.h"
 
 namespace ddptrain {
 
-std::span<const std::string_view> names(By) {
-  static constexpr std::array<std::string_view, 2> words{"step", "epoch"};
-  return words;
-}
+std::span<const std::string_view> names(By) { return kNameList<"step", "epoch">; }
 
 Timeline::Timeline(const Progress& at, By by) {
   const auto per_epoch = static_cast<double>(at.per_epoch);

@@ -1,12 +1,12 @@
 #include "transforms/geometry.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 
 #include "base/clones.h"
 #include "base/error.h"
+#include "base/names.h"
 
 namespace ddptrain {
 namespace {
@@ -112,9 +112,7 @@ void mirror_colors(Image& image) {
 }  // namespace
 
 std::span<const std::string_view> names(PaddingMode) {
-  static constexpr std::array<std::string_view, 4> words{"constant", "edge", "reflect",
-                                                         "symmetric"};
-  return words;
+  return kNameList<"constant", "edge", "reflect", "symmetric">;
 }
 
 void crop(Image& image, const Box& box) {

@@ -1,11 +1,11 @@
 // data image_names: images whose labels are in their names (fastai's
 // ImageDataLoaders.from_name_re and from_name_func).
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <map>
 
 #include "base/error.h"
+#include "base/names.h"
 #include "data/dataset.h"
 #include "data/image/image_files.h"
 #include "sources/image/image_scan.h"
@@ -19,10 +19,7 @@ namespace fs = std::filesystem;
 
 enum class Of { name, path };
 
-std::span<const std::string_view> names(Of) {
-  static constexpr std::array<std::string_view, 2> words{"name", "path"};
-  return words;
-}
+std::span<const std::string_view> names(Of) { return kNameList<"name", "path">; }
 
 struct ImageNamesOptions {
   std::string root;

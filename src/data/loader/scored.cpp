@@ -1,7 +1,6 @@
 #include "data/loader/scored.h"
 
-#include <array>
-
+#include "base/names.h"
 #include "data/preview.h"
 #include "data/unknown.h"
 
@@ -117,10 +116,7 @@ class ScoredDataset final : public Dataset, public CountsUnknown {
 
 }  // namespace
 
-std::span<const std::string_view> names(Scored) {
-  static constexpr std::array<std::string_view, 3> words{"valid", "train", "all"};
-  return words;
-}
+std::span<const std::string_view> names(Scored) { return kNameList<"valid", "train", "all">; }
 
 std::unique_ptr<Dataset> with_scored(std::unique_ptr<Dataset> data, Scored scored) {
   if (scored == Scored::valid) return data;

@@ -2,12 +2,12 @@
 
 #include <ATen/ops/empty.h>
 
-#include <array>
 #include <cmath>
 #include <limits>
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/names.h"
 #include "base/text.h"
 #include "data/prediction_form.h"
 #include "data/preview.h"
@@ -100,10 +100,7 @@ class PointsTarget final : public ImageTarget, public PredictionForm {
 
 }  // namespace
 
-std::span<const std::string_view> names(OutsidePoints) {
-  static constexpr std::array<std::string_view, 2> words{"keep", "ignore"};
-  return words;
-}
+std::span<const std::string_view> names(OutsidePoints) { return kNameList<"keep", "ignore">; }
 
 std::unique_ptr<ImageTarget> points_target(std::vector<std::string> columns, OutsidePoints outside,
                                            ReadPoints read) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/names.h"
 #include "base/output/long_work.h"
 #include "base/text.h"
 #include "data/dataset.h"
@@ -21,8 +22,7 @@ namespace fs = std::filesystem;
 
 enum class FolderTask { classification, language_model };
 std::span<const std::string_view> names(FolderTask) {
-  static constexpr std::array<std::string_view, 2> words{"classification", "language_model"};
-  return words;
+  return kNameList<"classification", "language_model">;
 }
 
 struct TextFolderOptions {

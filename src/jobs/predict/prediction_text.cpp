@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 
+#include "base/names.h"
 #include "base/text.h"
 
 namespace ddptrain {
@@ -53,10 +53,7 @@ Json ranked(const std::vector<double>& numbers, const std::vector<std::size_t>& 
 
 }  // namespace
 
-std::span<const std::string_view> names(PredictionFormat) {
-  static constexpr std::array<std::string_view, 2> words{"csv", "jsonl"};
-  return words;
-}
+std::span<const std::string_view> names(PredictionFormat) { return kNameList<"csv", "jsonl">; }
 
 /// The likeliest class; of several labels those that are likelier than not.
 std::vector<std::size_t> PredictionText::labels(const std::vector<double>& numbers) const {

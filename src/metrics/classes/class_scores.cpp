@@ -1,18 +1,17 @@
 #include "metrics/classes/class_scores.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
 #include "base/error.h"
+#include "base/names.h"
 #include "metrics/labels.h"
 
 namespace ddptrain {
 
 std::span<const std::string_view> names(Average) {
-  static constexpr std::array<std::string_view, 4> words{"binary", "macro", "micro", "weighted"};
-  return words;
+  return kNameList<"binary", "macro", "micro", "weighted">;
 }
 
 void ClassScoreOptions::fields(Fields& f) {

@@ -1,6 +1,5 @@
 // Agreement of predicted and true classes beyond chance (sklearn.metrics.cohen_kappa_score).
-#include <array>
-
+#include "base/names.h"
 #include "metrics/classes/class_scores.h"
 #include "metrics/labels.h"
 #include "metrics/metric.h"
@@ -10,8 +9,7 @@ namespace {
 
 enum class Weights { none, linear, quadratic };
 std::span<const std::string_view> names(Weights) {
-  static constexpr std::array<std::string_view, 3> words{"none", "linear", "quadratic"};
-  return words;
+  return kNameList<"none", "linear", "quadratic">;
 }
 
 double weight(Weights weights, std::size_t a, std::size_t b) {

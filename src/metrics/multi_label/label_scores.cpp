@@ -6,18 +6,17 @@
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros_like.h>
 
-#include <array>
 #include <limits>
 #include <sstream>
 
 #include "base/error.h"
+#include "base/names.h"
 #include "metrics/labels.h"
 
 namespace ddptrain {
 
 std::span<const std::string_view> names(LabelAverage) {
-  static constexpr std::array<std::string_view, 4> words{"macro", "micro", "weighted", "samples"};
-  return words;
+  return kNameList<"macro", "micro", "weighted", "samples">;
 }
 
 at::Tensor share(const at::Tensor& a, const at::Tensor& b) {

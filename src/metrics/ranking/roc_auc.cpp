@@ -2,9 +2,9 @@
 // (sklearn.metrics.roc_auc_score on softmax, fastai.metrics.RocAuc).
 #include <ATen/ops/arange.h>
 
-#include <array>
 #include <limits>
 
+#include "base/names.h"
 #include "losses/rows.h"
 #include "metrics/labels.h"
 #include "metrics/metric.h"
@@ -14,16 +14,10 @@ namespace ddptrain {
 namespace {
 
 enum class MultiClass { ovr, ovo };
-std::span<const std::string_view> names(MultiClass) {
-  static constexpr std::array<std::string_view, 2> words{"ovr", "ovo"};
-  return words;
-}
+std::span<const std::string_view> names(MultiClass) { return kNameList<"ovr", "ovo">; }
 
 enum class ClassAverage { macro, weighted };
-std::span<const std::string_view> names(ClassAverage) {
-  static constexpr std::array<std::string_view, 2> words{"macro", "weighted"};
-  return words;
-}
+std::span<const std::string_view> names(ClassAverage) { return kNameList<"macro", "weighted">; }
 
 struct RocAucOptions {
   ClassAverage average = ClassAverage::macro;

@@ -1,7 +1,6 @@
 // The mean Euclidean distance of predicted points from true ones.
-#include <array>
-
 #include "base/error.h"
+#include "base/names.h"
 #include "losses/rows.h"
 #include "metrics/labels.h"
 #include "metrics/metric.h"
@@ -10,10 +9,7 @@ namespace ddptrain {
 namespace {
 
 enum class PointUnit { scaled, pixels };
-std::span<const std::string_view> names(PointUnit) {
-  static constexpr std::array<std::string_view, 2> words{"scaled", "pixels"};
-  return words;
-}
+std::span<const std::string_view> names(PointUnit) { return kNameList<"scaled", "pixels">; }
 
 class PointDistance final : public Metric {
  public:

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 
 #include "base/error.h"
+#include "base/names.h"
 #include "config/fields.h"
 
 namespace ddptrain {
@@ -33,8 +33,7 @@ std::int64_t vocabulary_of(const Auto<std::int64_t>& written, const ModelContext
 }  // namespace
 
 std::span<const std::string_view> names(Gpt2Activation) {
-  static constexpr std::array<std::string_view, 3> all{"gelu_new", "gelu", "relu"};
-  return all;
+  return kNameList<"gelu_new", "gelu", "relu">;
 }
 
 void Gpt2Options::size_fields(Fields& f) {

@@ -7,8 +7,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/ones.h>
 
-#include <array>
-
+#include "base/names.h"
 #include "base/random.h"
 #include "models/layers/activation.h"
 #include "models/layers/chain.h"
@@ -23,10 +22,7 @@ namespace ddptrain {
 namespace {
 
 enum class BagPooling { sum, mean, max };  // numbered as torch's modes of embedding_bag
-std::span<const std::string_view> names(BagPooling) {
-  static constexpr std::array<std::string_view, 3> all{"sum", "mean", "max"};
-  return all;
-}
+std::span<const std::string_view> names(BagPooling) { return kNameList<"sum", "mean", "max">; }
 
 struct BagOfEmbeddingsOptions {
   Auto<std::int64_t> num_classes;

@@ -7,10 +7,10 @@
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 
-#include <array>
 #include <limits>
 
 #include "base/error.h"
+#include "base/names.h"
 #include "models/text/token_rows.h"
 
 namespace ddptrain {
@@ -57,10 +57,7 @@ std::vector<LstmState> in_rows(const at::Tensor& present, const std::vector<Lstm
 
 }  // namespace
 
-std::span<const std::string_view> names(TextPadding) {
-  static constexpr std::array<std::string_view, 2> all{"masked", "fastai"};
-  return all;
-}
+std::span<const std::string_view> names(TextPadding) { return kNameList<"masked", "fastai">; }
 
 SentenceEncoder::SentenceEncoder(const SentenceEncoderShape& shape, const at::Generator& generator)
     : shape_(shape), module_(make<AwdLstmEncoder>("module", shape.encoder, generator)) {}

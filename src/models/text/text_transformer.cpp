@@ -5,9 +5,9 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros_like.h>
 
-#include <array>
 #include <cmath>
 
+#include "base/names.h"
 #include "models/layers/constant.h"
 #include "models/layers/embedding.h"
 #include "models/layers/initialize.h"
@@ -20,16 +20,10 @@ namespace ddptrain {
 namespace {
 
 enum class Positions { learned, sinusoidal };
-std::span<const std::string_view> names(Positions) {
-  static constexpr std::array<std::string_view, 2> all{"learned", "sinusoidal"};
-  return all;
-}
+std::span<const std::string_view> names(Positions) { return kNameList<"learned", "sinusoidal">; }
 
 enum class TokenPooling { mean, first };
-std::span<const std::string_view> names(TokenPooling) {
-  static constexpr std::array<std::string_view, 2> all{"mean", "first"};
-  return all;
-}
+std::span<const std::string_view> names(TokenPooling) { return kNameList<"mean", "first">; }
 
 struct TextTransformerOptions {
   Auto<std::int64_t> num_classes;

@@ -2,13 +2,13 @@
 // xse_resnet18, xse_resnet34, xse_resnext18, xse_resnext50. The xresnets of fastai 2.8: ResNet-D
 // (He et al., "Bag of tricks", 2019) with a choice of activation, pooling, self-attention, squeeze-
 // and-excitation and grouped convolutions. Names, order and first weights are fastai's.
-#include <array>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/error.h"
+#include "base/names.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
 #include "models/layers/initialize.h"
@@ -35,10 +35,7 @@ struct XResNetPlan {
 using Sizes = std::vector<std::int64_t>;
 
 enum class StemPool { max, max_blur };
-std::span<const std::string_view> names(StemPool) {
-  static constexpr std::array<std::string_view, 2> all{"max", "max_blur"};
-  return all;
-}
+std::span<const std::string_view> names(StemPool) { return kNameList<"max", "max_blur">; }
 
 struct XResNetOptions {
   Auto<std::int64_t> num_classes;

@@ -1,7 +1,6 @@
 #include "models/vision/xresnet_block.h"
 
-#include <array>
-
+#include "base/names.h"
 #include "models/layers/convolution.h"
 #include "models/layers/initialize.h"
 #include "models/layers/norm.h"
@@ -80,10 +79,7 @@ void add_convolutions(Sequence& path, const XBlockShape& s, const at::Generator&
 
 }  // namespace
 
-std::span<const std::string_view> names(XPool) {
-  static constexpr std::array<std::string_view, 3> words = {"average", "max", "max_blur"};
-  return words;
-}
+std::span<const std::string_view> names(XPool) { return kNameList<"average", "max", "max_blur">; }
 
 std::unique_ptr<Sequence> conv_layer(const ConvLayerShape& shape, Activation activation,
                                      const at::Generator& generator) {

@@ -5,10 +5,10 @@
 #include <ATen/ops/zeros.h>
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 
 #include "base/error.h"
+#include "base/names.h"
 #include "models/layers/convolution.h"
 #include "models/layers/initialize.h"
 #include "models/sizes.h"
@@ -280,8 +280,7 @@ std::vector<NameTable> VisionTransformer::name_tables() const {
 }  // namespace
 
 std::span<const std::string_view> names(VisionPool) {
-  static constexpr std::array<std::string_view, 2> words = {"class_token", "attention"};
-  return words;
+  return kNameList<"class_token", "attention">;
 }
 
 void VisionTowerOptions::fields(Fields& f) {

@@ -12,6 +12,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/names.h"
 #include "optim/optimizers/steps.h"
 
 namespace ddptrain {
@@ -20,8 +21,7 @@ class Adafactor final : public Stateful {
  public:
   enum class Like { torch, transformers };
   friend std::span<const std::string_view> names(Like) {
-    static constexpr std::string_view words[] = {"torch", "transformers"};
-    return words;
+    return kNameList<"torch", "transformers">;
   }
 
   struct Options {

@@ -8,6 +8,7 @@
 
 #include <cmath>
 
+#include "base/names.h"
 #include "optim/optimizers/steps.h"
 
 namespace ddptrain {
@@ -16,8 +17,7 @@ class Lamb final : public Stateful {
  public:
   enum class Decay { update, weights, gradient };
   friend std::span<const std::string_view> names(Decay) {
-    static constexpr std::string_view words[] = {"update", "weights", "gradient"};
-    return words;
+    return kNameList<"update", "weights", "gradient">;
   }
 
   struct Options {

@@ -7,11 +7,11 @@
 #include <ATen/ops/mm.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <set>
 
 #include "base/error.h"
+#include "base/names.h"
 #include "optim/optimizers/steps.h"
 
 namespace ddptrain {
@@ -19,8 +19,7 @@ namespace {
 
 enum class AdjustLr { original, match_rms_adamw };
 std::span<const std::string_view> names(AdjustLr) {
-  static constexpr std::array<std::string_view, 2> words{"original", "match_rms_adamw"};
-  return words;
+  return kNameList<"original", "match_rms_adamw">;
 }
 
 struct MuonOptions {

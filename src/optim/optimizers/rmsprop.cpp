@@ -5,6 +5,7 @@
 #include <ATen/ops/_foreach_mul.h>
 #include <ATen/ops/_foreach_sqrt.h>
 
+#include "base/names.h"
 #include "optim/optimizers/steps.h"
 
 namespace ddptrain {
@@ -12,10 +13,7 @@ namespace ddptrain {
 class Rmsprop final : public Stateful {
  public:
   enum class Of { update, gradient };
-  friend std::span<const std::string_view> names(Of) {
-    static constexpr std::string_view words[] = {"update", "gradient"};
-    return words;
-  }
+  friend std::span<const std::string_view> names(Of) { return kNameList<"update", "gradient">; }
 
   struct Options {
     OptimizerCommon common{.lr = 1e-2};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/names.h"
 #include "base/text.h"
 #include "config/decode.h"
 
@@ -80,27 +81,13 @@ bool take_whole(std::string_view& text, const CsvFormat& format, std::string& nu
 
 }  // namespace
 
-std::span<const std::string_view> names(CsvSeparator) {
-  static constexpr std::array<std::string_view, 4> words{",", ";", "tab", "|"};
-  return words;
-}
-std::span<const std::string_view> names(CsvDecimal) {
-  static constexpr std::array<std::string_view, 2> words{".", ","};
-  return words;
-}
-std::span<const std::string_view> names(CsvThousands) {
-  static constexpr std::array<std::string_view, 4> words{",", ".", " ", "'"};
-  return words;
-}
+std::span<const std::string_view> names(CsvSeparator) { return kNameList<",", ";", "tab", "|">; }
+std::span<const std::string_view> names(CsvDecimal) { return kNameList<".", ",">; }
+std::span<const std::string_view> names(CsvThousands) { return kNameList<",", ".", " ", "'">; }
 std::span<const std::string_view> names(CsvEncoding) {
-  static constexpr std::array<std::string_view, 4> words{"utf-8", "windows-1252", "latin-1",
-                                                         "utf-16"};
-  return words;
+  return kNameList<"utf-8", "windows-1252", "latin-1", "utf-16">;
 }
-std::span<const std::string_view> names(DuplicateNames) {
-  static constexpr std::array<std::string_view, 2> words{"error", "number"};
-  return words;
-}
+std::span<const std::string_view> names(DuplicateNames) { return kNameList<"error", "number">; }
 
 void CsvFormat::fields(Fields& f) {
   f("separator", separator, {.doc = "What stands between cells."});

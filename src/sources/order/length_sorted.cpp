@@ -1,8 +1,7 @@
 // sampler length_sorted: samples of nearly equal length in each batch (fastai's SortedDL), so that
 // little of it is padding.
-#include <array>
-
 #include "base/error.h"
+#include "base/names.h"
 #include "base/random.h"
 #include "sources/order/length_order.h"
 #include "sources/sampler.h"
@@ -11,10 +10,7 @@ namespace ddptrain {
 
 enum class LengthRule { balanced, fastai };
 
-std::span<const std::string_view> names(LengthRule) {
-  static constexpr std::array<std::string_view, 2> words{"balanced", "fastai"};
-  return words;
-}
+std::span<const std::string_view> names(LengthRule) { return kNameList<"balanced", "fastai">; }
 
 namespace {
 

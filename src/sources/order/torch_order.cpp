@@ -1,19 +1,16 @@
 #include "sources/order/torch_order.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <numeric>
 #include <utility>
 
 #include "base/error.h"
+#include "base/names.h"
 
 namespace ddptrain {
 
-std::span<const std::string_view> names(OrderRule) {
-  static constexpr std::array<std::string_view, 2> words{"philox", "torch"};
-  return words;
-}
+std::span<const std::string_view> names(OrderRule) { return kNameList<"philox", "torch">; }
 
 std::uint64_t TorchGenerator::random64() {
   const std::uint64_t upper = random();

@@ -1,12 +1,12 @@
 // sampler weighted: draws with replacement, in proportion to the samples' weights.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <numeric>
 #include <span>
 
 #include "base/error.h"
+#include "base/names.h"
 #include "base/output/log.h"
 #include "base/random.h"
 #include "sources/order/torch_order.h"
@@ -16,10 +16,7 @@ namespace ddptrain {
 namespace {
 
 enum class WeighedBy { weights, classes };
-std::span<const std::string_view> names(WeighedBy) {
-  static constexpr std::array<std::string_view, 2> words{"weights", "classes"};
-  return words;
-}
+std::span<const std::string_view> names(WeighedBy) { return kNameList<"weights", "classes">; }
 
 struct WeightedOptions {
   WeighedBy by = WeighedBy::weights;

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <map>
 #include <set>
 
 #include "base/error.h"
+#include "base/names.h"
 #include "base/random.h"
 #include "base/text.h"
 #include "sources/split/pattern.h"
@@ -170,8 +170,7 @@ std::vector<std::string> folders_of(const std::vector<std::string>& paths) {
 }  // namespace
 
 std::span<const std::string_view> names(FoldRule) {
-  static constexpr std::array<std::string_view, 3> words{"random", "classes", "groups"};
-  return words;
+  return kNameList<"random", "classes", "groups">;
 }
 
 void FoldSpec::fields(Fields& f) {

@@ -1,13 +1,13 @@
 #include "sources/split/split.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <numeric>
 #include <set>
 
 #include "base/error.h"
+#include "base/names.h"
 #include "base/random.h"
 #include "base/text.h"
 #include "sources/files/file_system.h"
@@ -102,8 +102,7 @@ void valid_fields(Fields& f, ValidSpec& spec, std::optional<Fold>& fold) {
 }  // namespace
 
 std::span<const std::string_view> names(SplitRule) {
-  static constexpr std::array<std::string_view, 3> words{"philox", "torch", "fastai"};
-  return words;
+  return kNameList<"philox", "torch", "fastai">;
 }
 
 void ValidSpec::fields(Fields& f) { valid_fields(f, *this, fold); }

@@ -1,23 +1,15 @@
 #include "sources/table/table_options.h"
 
-#include <array>
-
+#include "base/names.h"
 #include "sources/csv/csv_columns.h"
 
 namespace ddptrain {
 
-std::span<const std::string_view> names(Fill) {
-  static constexpr std::array<std::string_view, 3> words{"median", "constant", "mode"};
-  return words;
-}
+std::span<const std::string_view> names(Fill) { return kNameList<"median", "constant", "mode">; }
 std::span<const std::string_view> names(TableTask) {
-  static constexpr std::array<std::string_view, 3> words{"auto", "classification", "regression"};
-  return words;
+  return kNameList<"auto", "classification", "regression">;
 }
-std::span<const std::string_view> names(Unseen) {
-  static constexpr std::array<std::string_view, 3> words{"missing", "class", "error"};
-  return words;
-}
+std::span<const std::string_view> names(Unseen) { return kNameList<"missing", "class", "error">; }
 
 void TargetColumns::fields(Fields& f) {
   f("column", column, {.doc = "The one column, of classes or of numbers."});

@@ -1,15 +1,13 @@
 #include "sources/text/padding.h"
 
 #include <algorithm>
-#include <array>
-
 #include "base/error.h"
+#include "base/names.h"
 
 namespace ddptrain {
 
 std::span<const std::string_view> names(PaddingSide) {
-  static constexpr std::array<std::string_view, 3> words{"last", "first", "chunks"};
-  return words;
+  return kNameList<"last", "first", "chunks">;
 }
 
 void PaddingOptions::fields(Fields& f) {

@@ -1,17 +1,11 @@
 #include "sources/text/text_options.h"
 
-#include <array>
+#include "base/names.h"
 
 namespace ddptrain {
 
-std::span<const std::string_view> names(Truncate) {
-  static constexpr std::array<std::string_view, 2> words{"end", "start"};
-  return words;
-}
-std::span<const std::string_view> names(InvalidUtf8) {
-  static constexpr std::array<std::string_view, 2> words{"error", "replace"};
-  return words;
-}
+std::span<const std::string_view> names(Truncate) { return kNameList<"end", "start">; }
+std::span<const std::string_view> names(InvalidUtf8) { return kNameList<"error", "replace">; }
 
 void TextOptions::fields(Fields& f) {
   f("tokenizer", tokenizer, {.doc = "Text to tokens."});

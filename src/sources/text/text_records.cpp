@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/names.h"
 #include "base/output/log.h"
 #include "base/text.h"
 #include "sources/csv/csv_columns.h"
@@ -16,9 +17,7 @@
 namespace ddptrain {
 
 std::span<const std::string_view> names(TextTask) {
-  static constexpr std::array<std::string_view, 3> words{"classification", "regression",
-                                                         "language_model"};
-  return words;
+  return kNameList<"classification", "regression", "language_model">;
 }
 
 void TextRecordOptions::fields(Fields& f) {

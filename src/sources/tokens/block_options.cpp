@@ -1,17 +1,13 @@
 #include "sources/tokens/block_options.h"
 
-#include <array>
+#include "base/names.h"
 
 namespace ddptrain {
 
 std::span<const std::string_view> names(BlockLayout) {
-  static constexpr std::array<std::string_view, 3> words{"streams", "shuffled", "packed"};
-  return words;
+  return kNameList<"streams", "shuffled", "packed">;
 }
-std::span<const std::string_view> names(LongDocument) {
-  static constexpr std::array<std::string_view, 3> words{"error", "cut", "split"};
-  return words;
-}
+std::span<const std::string_view> names(LongDocument) { return kNameList<"error", "cut", "split">; }
 
 void BlockOptions::fields(Fields& f) {
   f("layout", layout,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/files/digest.h"
+#include "base/names.h"
 #include "base/text.h"
 #include "text/fastai/fastai_rules.h"
 #include "text/tokenizer.h"
@@ -16,10 +17,7 @@ namespace ddptrain {
 
 enum class WordRule { words, spaces };
 
-std::span<const std::string_view> names(WordRule) {
-  static constexpr std::array<std::string_view, 2> all{"words", "spaces"};
-  return all;
-}
+std::span<const std::string_view> names(WordRule) { return kNameList<"words", "spaces">; }
 
 namespace {
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/names.h"
 #include "text/fastai/html.h"
 #include "text/scan.h"
 #include "text/unicode.h"
@@ -10,16 +11,12 @@
 namespace ddptrain {
 
 std::span<const std::string_view> names(TextRule) {
-  static constexpr std::array<std::string_view, 8> words{
-      "fix_html",          "replace_rep",      "replace_wrep", "spec_add_spaces",
-      "rm_useless_spaces", "replace_all_caps", "replace_maj",  "lowercase"};
-  return words;
+  return kNameList<"fix_html", "replace_rep", "replace_wrep", "spec_add_spaces",
+                   "rm_useless_spaces", "replace_all_caps", "replace_maj", "lowercase">;
 }
 
 std::span<const std::string_view> fastai_special_tokens() {
-  static constexpr std::array<std::string_view, 9> words{
-      "xxunk", "xxpad", "xxbos", "xxeos", "xxfld", "xxrep", "xxwrep", "xxup", "xxmaj"};
-  return words;
+  return kNameList<"xxunk", "xxpad", "xxbos", "xxeos", "xxfld", "xxrep", "xxwrep", "xxup", "xxmaj">;
 }
 
 namespace {

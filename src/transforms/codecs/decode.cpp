@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
+#include "base/names.h"
 #include "transforms/codecs/codecs.h"
 
 namespace ddptrain {
@@ -103,10 +103,7 @@ ImagePart with_neighbors(const ImagePart& part, ImageSize size) {
 
 }  // namespace
 
-std::span<const std::string_view> names(DecodeMode) {
-  static constexpr std::array<std::string_view, 2> words{"fast", "exact"};
-  return words;
-}
+std::span<const std::string_view> names(DecodeMode) { return kNameList<"fast", "exact">; }
 
 void bad_image(const EncodedImage& file, const std::string& what) {
   throw Error(Exit::data, "'{}' {}", file.name, what);

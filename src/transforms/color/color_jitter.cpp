@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/names.h"
 #include "transforms/color/color.h"
 #include "transforms/options.h"
 #include "transforms/transform.h"
@@ -12,9 +13,7 @@ namespace {
 enum class Adjustment { brightness, contrast, saturation, hue };
 
 std::span<const std::string_view> names(Adjustment) {
-  static constexpr std::array<std::string_view, 4> words{"brightness", "contrast", "saturation",
-                                                         "hue"};
-  return words;
+  return kNameList<"brightness", "contrast", "saturation", "hue">;
 }
 
 class ColorJitter final : public Transform {

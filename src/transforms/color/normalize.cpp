@@ -1,7 +1,6 @@
 #include "transforms/color/normalize.h"
 
-#include <array>
-
+#include "base/names.h"
 #include "transforms/transform.h"
 
 namespace ddptrain {
@@ -10,8 +9,7 @@ namespace {
 enum class Preset { imagenet, cifar10, mnist };
 
 std::span<const std::string_view> names(Preset) {
-  static constexpr std::array<std::string_view, 3> words{"imagenet", "cifar10", "mnist"};
-  return words;
+  return kNameList<"imagenet", "cifar10", "mnist">;
 }
 
 struct Statistics {

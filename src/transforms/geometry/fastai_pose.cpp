@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/names.h"
 #include "transforms/geometry/projection.h"
 
 namespace ddptrain {
@@ -81,8 +82,7 @@ void pose(Image& image, const FastaiPose& pose, int width, int height, const Gri
 }
 
 std::span<const std::string_view> names(FastaiPadMode) {
-  static constexpr std::array<std::string_view, 3> words{"zeros", "border", "reflection"};
-  return words;
+  return kNameList<"zeros", "border", "reflection">;
 }
 
 PaddingMode padding_mode(FastaiPadMode mode) {

@@ -1,7 +1,6 @@
 // fastai.vision.augment.Resize: squish, or crop or pad to the wanted aspect, then resize.
 #include <algorithm>
-#include <array>
-
+#include "base/names.h"
 #include "transforms/geometry.h"
 #include "transforms/geometry/fastai_pose.h"
 #include "transforms/geometry/resample.h"
@@ -15,15 +14,9 @@ namespace {
 enum class Method { crop, squish, pad };
 enum class At { middle, random };
 
-std::span<const std::string_view> names(Method) {
-  static constexpr std::array<std::string_view, 3> words{"crop", "squish", "pad"};
-  return words;
-}
+std::span<const std::string_view> names(Method) { return kNameList<"crop", "squish", "pad">; }
 
-std::span<const std::string_view> names(At) {
-  static constexpr std::array<std::string_view, 2> words{"middle", "random"};
-  return words;
-}
+std::span<const std::string_view> names(At) { return kNameList<"middle", "random">; }
 
 /// Reflection continues beyond the image's own size, as numpy.pad's does.
 void pad_repeatedly(Image& image, Borders rest, PaddingMode mode) {

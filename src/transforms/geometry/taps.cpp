@@ -1,8 +1,9 @@
 #include "transforms/geometry/taps.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+
+#include "base/names.h"
 
 namespace ddptrain {
 namespace {
@@ -110,8 +111,7 @@ void tighten(Taps& taps) {
 }  // namespace
 
 std::span<const std::string_view> names(Interpolation) {
-  static constexpr std::array<std::string_view, 3> words{"nearest", "bilinear", "bicubic"};
-  return words;
+  return kNameList<"nearest", "bilinear", "bicubic">;
 }
 
 Taps make_taps(const Axis& axis, Interpolation interpolation, bool antialias) {

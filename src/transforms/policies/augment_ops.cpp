@@ -1,20 +1,18 @@
 #include "transforms/policies/augment_ops.h"
 
-#include <array>
 #include <cmath>
 #include <numbers>
 
+#include "base/names.h"
 #include "transforms/color/color.h"
 #include "transforms/geometry/projection.h"
 
 namespace ddptrain {
 
 std::span<const std::string_view> names(AugmentOp) {
-  static constexpr std::array<std::string_view, 15> words{
-      "Identity",  "ShearX",     "ShearY",       "TranslateX", "TranslateY",
-      "Rotate",    "Brightness", "Color",        "Contrast",   "Sharpness",
-      "Posterize", "Solarize",   "AutoContrast", "Equalize",   "Invert"};
-  return words;
+  return kNameList<"Identity", "ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate",
+                   "Brightness", "Color", "Contrast", "Sharpness", "Posterize", "Solarize",
+                   "AutoContrast", "Equalize", "Invert">;
 }
 
 namespace {
