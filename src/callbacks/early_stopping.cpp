@@ -61,12 +61,8 @@ class EarlyStopping final : public Callback {
 }  // namespace
 
 Entry<Callback> early_stopping_callback() {
-  return entry<Callback, EarlyStopping::Options>("early_stopping",
-                                                 "Ends a run that has stopped getting better.",
-                                                 [](const EarlyStopping::Options& options) {
-                                                   return std::make_unique<EarlyStopping>(options);
-                                                 },
-                                                 {"stops_by_patience"});
+  return entry_of<Callback, EarlyStopping>(
+      "early_stopping", "Ends a run that has stopped getting better.", {"stops_by_patience"});
 }
 
 }  // namespace ddptrain

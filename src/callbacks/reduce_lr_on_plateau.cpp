@@ -108,11 +108,8 @@ void ReduceLrOnPlateau::Options::fields(Fields& f) {
 }  // namespace
 
 Entry<Callback> reduce_lr_on_plateau_callback() {
-  return entry<Callback, ReduceLrOnPlateau::Options>(
+  return entry_of<Callback, ReduceLrOnPlateau>(
       "reduce_lr_on_plateau", "Lowers the rate of a run that has stopped getting better.",
-      [](const ReduceLrOnPlateau::Options& options) {
-        return std::make_unique<ReduceLrOnPlateau>(options);
-      },
       {"changes_rate"});
 }
 

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -125,6 +126,36 @@ Entry<T> entry(std::string name, std::string doc, Build build,
 struct NoOptions {
   void fields(Fields&) {}
 };
+
+namespace detail {
+template <class Component>
+struct OptionsOf {
+  using Type = NoOptions;
+};
+template <class Component>
+requires requires { typename Component::Options; }
+struct OptionsOf<Component> {
+  using Type = typename Component::Options;
+};
+}  // namespace detail
+
+/// The same for a class whose constructor does it all: from the options, where there are any, and
+/// the arguments of T::Make, where it takes them.
+template <class T, class Component, class Options = typename detail::OptionsOf<Component>::Type>
+Entry<T> entry_of(std::string name, std::string doc, std::vector<std::string> traits = {}) {
+  const auto build = []<class... Args>(const Options& options,
+                                       Args&&... arguments) -> std::unique_ptr<T> {
+    if constexpr (std::is_constructible_v<Component, const Options&, Args...>)
+      return std::make_unique<Component>(options, std::forward<Args>(arguments)...);
+    else if constexpr (std::is_constructible_v<Component, const Options&>)
+      return std::make_unique<Component>(options);
+    else if constexpr (std::is_constructible_v<Component, Args...>)
+      return std::make_unique<Component>(std::forward<Args>(arguments)...);
+    else
+      return std::make_unique<Component>();
+  };
+  return entry<T, Options>(std::move(name), std::move(doc), build, std::move(traits));
+}
 
 template <class T>
 class Catalog final : public CatalogBase {

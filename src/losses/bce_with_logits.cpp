@@ -41,11 +41,8 @@ class BceWithLogits final : public Loss {
 }  // namespace
 
 Entry<Loss> bce_with_logits_loss() {
-  return entry<Loss, BceWithLogits::Options>(
+  return entry_of<Loss, BceWithLogits>(
       "bce_with_logits", "Sigmoid cross-entropy for any number of labels per row.",
-      [](const BceWithLogits::Options& options, const LossContext& context) {
-        return std::make_unique<BceWithLogits>(options, context);
-      },
       {"takes_labels", "takes_class", "two_classes", "one_output"});
 }
 

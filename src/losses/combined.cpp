@@ -55,11 +55,8 @@ class Combined final : public Loss {
 }  // namespace
 
 Entry<Loss> combined_loss() {
-  return entry<Loss, Combined::Options>(
-      "combined", "A weighted sum of losses, such as cross_entropy and fastai_dice for masks.",
-      [](const Combined::Options& options, const LossContext& context) {
-        return std::make_unique<Combined>(options, context);
-      });
+  return entry_of<Loss, Combined>(
+      "combined", "A weighted sum of losses, such as cross_entropy and fastai_dice for masks.");
 }
 
 }  // namespace ddptrain

@@ -98,11 +98,8 @@ class CrossEntropy final : public Loss {
 }  // namespace
 
 Entry<Loss> cross_entropy_loss() {
-  return entry<Loss, CrossEntropy::Options>(
+  return entry_of<Loss, CrossEntropy>(
       "cross_entropy", "Softmax cross-entropy for one class per row or pixel, as torch has it.",
-      [](const CrossEntropy::Options& options, const LossContext& context) {
-        return std::make_unique<CrossEntropy>(options, context);
-      },
       {"takes_class", "takes_mask", "takes_token"});
 }
 

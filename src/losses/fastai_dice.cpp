@@ -48,11 +48,8 @@ class FastaiDice final : public Loss {
 }  // namespace
 
 Entry<Loss> fastai_dice_loss() {
-  return entry<Loss, FastaiDice::Options>(
+  return entry_of<Loss, FastaiDice>(
       "fastai_dice", "1 - Dice of each sample and class, for a label per pixel, as fastai has it.",
-      [](const FastaiDice::Options& options, const LossContext& context) {
-        return std::make_unique<FastaiDice>(options, context);
-      },
       {"takes_mask"});
 }
 

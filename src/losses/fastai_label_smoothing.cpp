@@ -57,13 +57,10 @@ class FastaiLabelSmoothing final : public Loss {
 }  // namespace
 
 Entry<Loss> fastai_label_smoothing_loss() {
-  return entry<Loss, FastaiLabelSmoothing::Options>(
+  return entry_of<Loss, FastaiLabelSmoothing>(
       "fastai_label_smoothing",
       "Label smoothing as fastai has it; cross_entropy's label_smoothing is torch's, which weighs "
       "the uniform part too.",
-      [](const FastaiLabelSmoothing::Options& options, const LossContext& context) {
-        return std::make_unique<FastaiLabelSmoothing>(options, context);
-      },
       {"takes_class", "takes_mask", "weight_of_whole_batch"});
 }
 

@@ -47,11 +47,8 @@ class Focal final : public Loss {
 }  // namespace
 
 Entry<Loss> focal_loss() {
-  return entry<Loss, Focal::Options>(
+  return entry_of<Loss, Focal>(
       "focal", "Cross-entropy in which rows that are right already count less, as fastai has it.",
-      [](const Focal::Options& options, const LossContext& context) {
-        return std::make_unique<Focal>(options, context);
-      },
       {"takes_class", "takes_mask"});
 }
 

@@ -35,11 +35,8 @@ class Huber final : public Loss {
 }  // namespace
 
 Entry<Loss> huber_loss() {
-  return entry<Loss, Huber::Options>(
+  return entry_of<Loss, Huber>(
       "huber", "Squared difference near the target, delta times the absolute one further out.",
-      [](const Huber::Options& options, const LossContext&) {
-        return std::make_unique<Huber>(options);
-      },
       {"takes_number", "takes_points"});
 }
 

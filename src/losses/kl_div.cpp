@@ -20,9 +20,8 @@ class KlDiv final : public Loss {
 }  // namespace
 
 Entry<Loss> kl_div_loss() {
-  return entry<Loss, NoOptions>(
+  return entry_of<Loss, KlDiv>(
       "kl_div", "Divergence of target probabilities from the output's log-probabilities, per row.",
-      [](const NoOptions&, const LossContext&) { return std::make_unique<KlDiv>(); },
       {"takes_labels"});
 }
 

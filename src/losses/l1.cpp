@@ -24,10 +24,8 @@ class L1 final : public Loss {
 }  // namespace
 
 Entry<Loss> l1_loss() {
-  return entry<Loss, NumberScale>(
-      "l1", "Absolute difference of output and target.",
-      [](const NumberScale& scale, const LossContext&) { return std::make_unique<L1>(scale); },
-      {"takes_number", "takes_points"});
+  return entry_of<Loss, L1, NumberScale>("l1", "Absolute difference of output and target.",
+                                         {"takes_number", "takes_points"});
 }
 
 }  // namespace ddptrain

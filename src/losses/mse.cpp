@@ -24,10 +24,8 @@ class Mse final : public Loss {
 }  // namespace
 
 Entry<Loss> mse_loss() {
-  return entry<Loss, NumberScale>(
-      "mse", "Squared difference of output and target.",
-      [](const NumberScale& scale, const LossContext&) { return std::make_unique<Mse>(scale); },
-      {"takes_number", "takes_points"});
+  return entry_of<Loss, Mse, NumberScale>("mse", "Squared difference of output and target.",
+                                          {"takes_number", "takes_points"});
 }
 
 }  // namespace ddptrain

@@ -43,11 +43,8 @@ class Nll final : public Loss {
 }  // namespace
 
 Entry<Loss> nll_loss() {
-  return entry<Loss, Nll::Options>(
+  return entry_of<Loss, Nll>(
       "nll", "Negative log-likelihood of outputs that are log-probabilities already.",
-      [](const Nll::Options& options, const LossContext& context) {
-        return std::make_unique<Nll>(options, context);
-      },
       {"takes_class", "takes_mask"});
 }
 

@@ -35,11 +35,8 @@ class SmoothL1 final : public Loss {
 }  // namespace
 
 Entry<Loss> smooth_l1_loss() {
-  return entry<Loss, SmoothL1::Options>(
+  return entry_of<Loss, SmoothL1>(
       "smooth_l1", "Squared difference divided by beta near the target, absolute further out.",
-      [](const SmoothL1::Options& options, const LossContext&) {
-        return std::make_unique<SmoothL1>(options);
-      },
       {"takes_number", "takes_points"});
 }
 

@@ -16,10 +16,8 @@ class MeanLoss final : public Metric {
 }  // namespace
 
 Entry<Metric> loss_metric() {
-  return entry<Metric, NoOptions>(
-      "loss", "The mean of the loss over everything that counts.",
-      [](const NoOptions&, const MetricContext&) { return std::make_unique<MeanLoss>(); },
-      {"smaller_is_better"});
+  return entry_of<Metric, MeanLoss>("loss", "The mean of the loss over everything that counts.",
+                                    {"smaller_is_better"});
 }
 
 }  // namespace ddptrain

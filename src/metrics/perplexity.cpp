@@ -26,13 +26,10 @@ class Perplexity final : public Metric {
 }  // namespace
 
 Entry<Metric> perplexity_metric() {
-  return entry<Metric, NoOptions>(
+  return entry_of<Metric, Perplexity>(
       "perplexity",
       "The exponential of the mean loss, for a loss that is a cross entropy; of tokens, their "
       "number too.",
-      [](const NoOptions&, const MetricContext& context) {
-        return std::make_unique<Perplexity>(context);
-      },
       {"smaller_is_better", "takes_class", "takes_mask", "takes_token"});
 }
 

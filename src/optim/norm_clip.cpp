@@ -64,9 +64,8 @@ class NormClip final : public Clip {
 }  // namespace
 
 Entry<Clip> norm_clip() {
-  return entry<Clip, NormClip::Options>(
-      "norm", "Scales all gradients together so that their norm is at most `max`.",
-      [](const NormClip::Options& options) { return std::make_unique<NormClip>(options); });
+  return entry_of<Clip, NormClip>(
+      "norm", "Scales all gradients together so that their norm is at most `max`.");
 }
 
 }  // namespace ddptrain

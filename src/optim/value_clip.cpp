@@ -50,9 +50,7 @@ class ValueClip final : public Clip {
 }  // namespace
 
 Entry<Clip> value_clip() {
-  return entry<Clip, ValueClip::Options>(
-      "value", "Clips each entry of the gradients to -max .. max.",
-      [](const ValueClip::Options& options) { return std::make_unique<ValueClip>(options); });
+  return entry_of<Clip, ValueClip>("value", "Clips each entry of the gradients to -max .. max.");
 }
 
 }  // namespace ddptrain

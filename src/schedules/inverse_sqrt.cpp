@@ -48,11 +48,8 @@ class InverseSqrtSchedule final : public Schedule {
 }  // namespace
 
 Entry<Schedule> inverse_sqrt_schedule() {
-  return entry<Schedule, InverseSqrtSchedule::Options>(
-      "inverse_sqrt", "Falls with the root of the steps, after a warm-up.",
-      [](const InverseSqrtSchedule::Options& options, const ScheduleContext& context) {
-        return std::make_unique<InverseSqrtSchedule>(options, context);
-      });
+  return entry_of<Schedule, InverseSqrtSchedule>(
+      "inverse_sqrt", "Falls with the root of the steps, after a warm-up.");
 }
 
 }  // namespace ddptrain

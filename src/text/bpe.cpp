@@ -207,11 +207,8 @@ class Bpe final : public FileTokenizer {
 }  // namespace
 
 Entry<Tokenizer> bpe_tokenizer() {
-  return entry<Tokenizer, TokenizerFileOptions>(
-      "bpe", "Characters or bytes joined pair by pair (GPT-2, RoBERTa), from a tokenizer.json.",
-      [](const TokenizerFileOptions& options) -> std::unique_ptr<Tokenizer> {
-        return std::make_unique<Bpe>(options);
-      });
+  return entry_of<Tokenizer, Bpe, TokenizerFileOptions>(
+      "bpe", "Characters or bytes joined pair by pair (GPT-2, RoBERTa), from a tokenizer.json.");
 }
 
 }  // namespace ddptrain

@@ -101,11 +101,8 @@ class Unigram final : public FileTokenizer {
 }  // namespace
 
 Entry<Tokenizer> unigram_tokenizer() {
-  return entry<Tokenizer, TokenizerFileOptions>(
-      "unigram", "The likeliest pieces of each word (T5, XLM-R), from a tokenizer.json.",
-      [](const TokenizerFileOptions& options) -> std::unique_ptr<Tokenizer> {
-        return std::make_unique<Unigram>(options);
-      });
+  return entry_of<Tokenizer, Unigram, TokenizerFileOptions>(
+      "unigram", "The likeliest pieces of each word (T5, XLM-R), from a tokenizer.json.");
 }
 
 }  // namespace ddptrain

@@ -73,11 +73,8 @@ class WordPiece final : public FileTokenizer {
 }  // namespace
 
 Entry<Tokenizer> wordpiece_tokenizer() {
-  return entry<Tokenizer, TokenizerFileOptions>(
-      "wordpiece", "The longest known pieces of each word (BERT), from a tokenizer.json.",
-      [](const TokenizerFileOptions& options) -> std::unique_ptr<Tokenizer> {
-        return std::make_unique<WordPiece>(options);
-      });
+  return entry_of<Tokenizer, WordPiece, TokenizerFileOptions>(
+      "wordpiece", "The longest known pieces of each word (BERT), from a tokenizer.json.");
 }
 
 }  // namespace ddptrain

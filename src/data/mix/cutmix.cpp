@@ -42,10 +42,9 @@ class Cutmix final : public Mix {
 }  // namespace
 
 Entry<Mix> cutmix_mix() {
-  return entry<Mix, Cutmix::Options>(
+  return entry_of<Mix, Cutmix>(
       "cutmix",
       "Pastes a box of one image into another; the loss takes the targets of both by area.",
-      [](const Cutmix::Options& options) { return std::make_unique<Cutmix>(options); },
       {"wants_images"});
 }
 

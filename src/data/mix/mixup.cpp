@@ -18,9 +18,9 @@ class Mixup final : public Mix {
     if (example.pixels) return;
     for (const auto& input : example.inputs)
       if (!input.is_floating_point())
-        throw Error(Exit::recipe, Option{"data.mix"},
-                    "mixup takes means of numbers, and this data has names or words "
-                    "among its inputs");
+        throw Error(
+            Exit::recipe, Option{"data.mix"},
+            "mixup takes means of numbers, and this data has names or words among its inputs");
   }
 
   RowMix draw(std::span<const at::Tensor>, MixDraws& draws) const override {
@@ -38,9 +38,8 @@ class Mixup final : public Mix {
 }  // namespace
 
 Entry<Mix> mixup_mix() {
-  return entry<Mix, Mixup::Options>(
-      "mixup", "Weighted means of pairs of samples; the loss takes the targets of both.",
-      [](const Mixup::Options& options) { return std::make_unique<Mixup>(options); });
+  return entry_of<Mix, Mixup>(
+      "mixup", "Weighted means of pairs of samples; the loss takes the targets of both.");
 }
 
 }  // namespace ddptrain

@@ -55,9 +55,7 @@ class OneOf final : public Mix {
 }  // namespace
 
 Entry<Mix> one_of_mix() {
-  return entry<Mix, OneOf::Options>(
-      "one_of", "Chooses one of several mixes, such as mixup or cutmix.",
-      [](const OneOf::Options& options) { return std::make_unique<OneOf>(options); });
+  return entry_of<Mix, OneOf>("one_of", "Chooses one of several mixes, such as mixup or cutmix.");
 }
 
 }  // namespace ddptrain

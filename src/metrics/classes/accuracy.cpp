@@ -33,11 +33,8 @@ class Accuracy final : public Metric {
 }  // namespace
 
 Entry<Metric> accuracy_metric() {
-  return entry<Metric, Accuracy::Options>(
+  return entry_of<Metric, Accuracy>(
       "accuracy", "Share of rows (or pixels) whose largest score is the target's.",
-      [](const Accuracy::Options& options, const MetricContext& context) {
-        return std::make_unique<Accuracy>(options, context);
-      },
       {"larger_is_better", "at_most_1", "takes_class", "takes_mask"});
 }
 

@@ -19,12 +19,9 @@ double balanced_accuracy(const std::vector<double>& pairs) {
 }  // namespace
 
 Entry<Metric> balanced_accuracy_metric() {
-  return entry<Metric, NoOptions>("balanced_accuracy", "The mean recall of the classes that occur.",
-                                  [](const NoOptions&, const MetricContext& context) {
-                                    return make_pair_metric("balanced_accuracy", balanced_accuracy,
-                                                            context);
-                                  },
-                                  {"larger_is_better", "at_most_1", "takes_class", "takes_mask"});
+  return pair_metric_entry("balanced_accuracy", "The mean recall of the classes that occur.",
+                           balanced_accuracy,
+                           {"larger_is_better", "at_most_1", "takes_class", "takes_mask"});
 }
 
 }  // namespace ddptrain

@@ -131,9 +131,22 @@ class ClassScore final : public Metric {
 
 }  // namespace
 
-std::unique_ptr<Metric> make_pair_metric(std::string name, PairFormula formula,
-                                         const MetricContext& context) {
-  return std::make_unique<PairMetric>(std::move(name), formula, context);
+Entry<Metric> pair_metric_entry(const std::string& name, std::string doc, PairFormula formula,
+                                std::vector<std::string> traits) {
+  const auto make = [name, formula](const NoOptions&, const MetricContext& context) {
+    return std::make_unique<PairMetric>(name, formula, context);
+  };
+  return entry<Metric, NoOptions>(name, std::move(doc), make, std::move(traits));
+}
+
+Entry<Metric> class_score_entry(const std::string& name, std::string doc,
+                                const ClassFormula& formula) {
+  const auto make = [name, formula](const ClassScoreOptions& options,
+                                    const MetricContext& context) {
+    return make_class_score(name, options, context, formula);
+  };
+  return entry<Metric, ClassScoreOptions>(
+      name, std::move(doc), make, {"larger_is_better", "at_most_1", "takes_class", "takes_mask"});
 }
 
 std::unique_ptr<Metric> make_class_score(std::string name, const ClassScoreOptions& options,

@@ -33,11 +33,13 @@ struct ClassScoreOptions {
 /// count, as there. An Error (Exit::recipe) where `binary` meets more than two classes.
 std::unique_ptr<Metric> make_class_score(std::string name, const ClassScoreOptions& options,
                                          const MetricContext& context, ClassFormula formula);
+Entry<Metric> class_score_entry(const std::string& name, std::string doc,
+                                const ClassFormula& formula);
 
 /// One number from counts[true * classes + predicted] of the whole split; NaN without any unit.
 using PairFormula = double (*)(const std::vector<double>& pairs);
-std::unique_ptr<Metric> make_pair_metric(std::string name, PairFormula formula,
-                                         const MetricContext& context);
+Entry<Metric> pair_metric_entry(const std::string& name, std::string doc, PairFormula formula,
+                                std::vector<std::string> traits);
 
 /// Class 1 of two; an Error (Exit::recipe) naming `metric` where there are not two.
 ClassCounts second_of_two(const std::vector<double>& pairs, const std::string& metric);

@@ -65,11 +65,8 @@ class CohenKappa final : public Metric {
 }  // namespace
 
 Entry<Metric> cohen_kappa_metric() {
-  return entry<Metric, CohenKappa::Options>(
+  return entry_of<Metric, CohenKappa>(
       "cohen_kappa", "Cohen's kappa: agreement of predicted and true classes beyond chance.",
-      [](const CohenKappa::Options& options, const MetricContext& context) {
-        return std::make_unique<CohenKappa>(options, context);
-      },
       {"larger_is_better", "at_most_1", "takes_class", "takes_mask"});
 }
 

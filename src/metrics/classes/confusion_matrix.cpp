@@ -42,15 +42,12 @@ class ConfusionMatrix final : public Metric {
 }  // namespace
 
 Entry<Metric> confusion_matrix_metric() {
-  return entry<Metric, NoOptions>(
+  return entry_of<Metric, ConfusionMatrix>(
       "confusion_matrix",
       "Counts of each true class taken for each predicted one, and precision, recall, F1 and "
       "support of each class: tables at the end of a run, and confusion.csv and classes.csv in its "
       "folder, of the best weights where checkpoint.keep_best keeps them, else of the last. "
       "'confusion_matrix/cat/dog' or 'confusion_matrix/cat/recall' names one number of them.",
-      [](const NoOptions&, const MetricContext& context) {
-        return std::make_unique<ConfusionMatrix>(context);
-      },
       {"named confusion_matrix/*", "takes_class", "takes_mask"});
 }
 

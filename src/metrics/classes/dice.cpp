@@ -13,11 +13,8 @@ double dice(const std::vector<double>& pairs) {
 }  // namespace
 
 Entry<Metric> dice_metric() {
-  return entry<Metric, NoOptions>(
-      "dice", "Twice the hits over predicted and true units of class 1, of two.",
-      [](const NoOptions&, const MetricContext& context) {
-        return make_pair_metric("dice", dice, context);
-      },
+  return pair_metric_entry(
+      "dice", "Twice the hits over predicted and true units of class 1, of two.", dice,
       {"larger_is_better", "at_most_1", "takes_class", "takes_mask", "two_classes"});
 }
 

@@ -13,12 +13,9 @@ double dice_multi(const std::vector<double>& pairs) {
 }  // namespace
 
 Entry<Metric> dice_multi_metric() {
-  return entry<Metric, NoOptions>(
+  return pair_metric_entry(
       "dice_multi", "The mean over classes of twice the hits over predicted and true units.",
-      [](const NoOptions&, const MetricContext& context) {
-        return make_pair_metric("dice_multi", dice_multi, context);
-      },
-      {"larger_is_better", "at_most_1", "takes_class", "takes_mask"});
+      dice_multi, {"larger_is_better", "at_most_1", "takes_class", "takes_mask"});
 }
 
 }  // namespace ddptrain

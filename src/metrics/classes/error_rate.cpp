@@ -33,11 +33,8 @@ class ErrorRate final : public Metric {
 }  // namespace
 
 Entry<Metric> error_rate_metric() {
-  return entry<Metric, ErrorRate::Options>(
+  return entry_of<Metric, ErrorRate>(
       "error_rate", "Share of rows (or pixels) whose largest score is not the target's.",
-      [](const ErrorRate::Options& options, const MetricContext& context) {
-        return std::make_unique<ErrorRate>(options, context);
-      },
       {"smaller_is_better", "at_most_1", "takes_class", "takes_mask"});
 }
 

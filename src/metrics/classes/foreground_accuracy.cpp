@@ -37,11 +37,8 @@ class ForegroundAccuracy final : public Metric {
 }  // namespace
 
 Entry<Metric> foreground_accuracy_metric() {
-  return entry<Metric, ForegroundAccuracy::Options>(
+  return entry_of<Metric, ForegroundAccuracy>(
       "foreground_accuracy", "Accuracy over the units that are not background.",
-      [](const ForegroundAccuracy::Options& options, const MetricContext& context) {
-        return std::make_unique<ForegroundAccuracy>(options, context);
-      },
       {"larger_is_better", "at_most_1", "takes_class", "takes_mask"});
 }
 

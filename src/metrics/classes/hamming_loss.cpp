@@ -18,11 +18,8 @@ double hamming_loss(const std::vector<double>& pairs) {
 }  // namespace
 
 Entry<Metric> hamming_loss_metric() {
-  return entry<Metric, NoOptions>("hamming_loss", "Share of units taken for a wrong class.",
-                                  [](const NoOptions&, const MetricContext& context) {
-                                    return make_pair_metric("hamming_loss", hamming_loss, context);
-                                  },
-                                  {"smaller_is_better", "at_most_1", "takes_class", "takes_mask"});
+  return pair_metric_entry("hamming_loss", "Share of units taken for a wrong class.", hamming_loss,
+                           {"smaller_is_better", "at_most_1", "takes_class", "takes_mask"});
 }
 
 }  // namespace ddptrain

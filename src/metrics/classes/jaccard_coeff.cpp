@@ -13,12 +13,9 @@ double jaccard_coeff(const std::vector<double>& pairs) {
 }  // namespace
 
 Entry<Metric> jaccard_coeff_metric() {
-  return entry<Metric, NoOptions>(
+  return pair_metric_entry(
       "jaccard_coeff", "Hits over the union of predicted and true units of class 1, of two.",
-      [](const NoOptions&, const MetricContext& context) {
-        return make_pair_metric("jaccard_coeff", jaccard_coeff, context);
-      },
-      {"larger_is_better", "at_most_1", "takes_class", "takes_mask", "two_classes"});
+      jaccard_coeff, {"larger_is_better", "at_most_1", "takes_class", "takes_mask", "two_classes"});
 }
 
 }  // namespace ddptrain

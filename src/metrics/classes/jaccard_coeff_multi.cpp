@@ -15,13 +15,10 @@ double jaccard_coeff_multi(const std::vector<double>& pairs) {
 }  // namespace
 
 Entry<Metric> jaccard_coeff_multi_metric() {
-  return entry<Metric, NoOptions>(
+  return pair_metric_entry(
       "jaccard_coeff_multi",
       "The mean over classes of hits over the union of predicted and true units (mean IoU).",
-      [](const NoOptions&, const MetricContext& context) {
-        return make_pair_metric("jaccard_coeff_multi", jaccard_coeff_multi, context);
-      },
-      {"larger_is_better", "at_most_1", "takes_class", "takes_mask"});
+      jaccard_coeff_multi, {"larger_is_better", "at_most_1", "takes_class", "takes_mask"});
 }
 
 }  // namespace ddptrain

@@ -26,12 +26,8 @@ double mcc(const std::vector<double>& pairs) {
 }  // namespace
 
 Entry<Metric> mcc_metric() {
-  return entry<Metric, NoOptions>("mcc",
-                                  "Matthews' correlation of predicted and true classes, -1 to 1.",
-                                  [](const NoOptions&, const MetricContext& context) {
-                                    return make_pair_metric("mcc", mcc, context);
-                                  },
-                                  {"larger_is_better", "at_most_1", "takes_class", "takes_mask"});
+  return pair_metric_entry("mcc", "Matthews' correlation of predicted and true classes, -1 to 1.",
+                           mcc, {"larger_is_better", "at_most_1", "takes_class", "takes_mask"});
 }
 
 }  // namespace ddptrain

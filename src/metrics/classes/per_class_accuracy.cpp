@@ -33,11 +33,8 @@ class PerClassAccuracy final : public Metric {
 }  // namespace
 
 Entry<Metric> per_class_accuracy_metric() {
-  return entry<Metric, NoOptions>(
+  return entry_of<Metric, PerClassAccuracy>(
       "per_class_accuracy", "Accuracy of each class, named accuracy/CLASS.",
-      [](const NoOptions&, const MetricContext& context) {
-        return std::make_unique<PerClassAccuracy>(context);
-      },
       {"larger_is_better", "at_most_1", "named accuracy/*", "takes_class", "takes_mask"});
 }
 

@@ -34,12 +34,9 @@ class PerClassIou final : public Metric {
 }  // namespace
 
 Entry<Metric> per_class_iou_metric() {
-  return entry<Metric, NoOptions>(
+  return entry_of<Metric, PerClassIou>(
       "per_class_iou",
       "Intersection over union of each class, named iou/CLASS; jaccard_coeff_multi is their mean.",
-      [](const NoOptions&, const MetricContext& context) {
-        return std::make_unique<PerClassIou>(context);
-      },
       {"larger_is_better", "at_most_1", "named iou/*", "takes_class", "takes_mask"});
 }
 

@@ -6,48 +6,28 @@ namespace ddptrain {
 
 /// tp / (tp + fp) (sklearn.metrics.precision_score, fastai Precision).
 Entry<Metric> precision_metric() {
-  return entry<Metric, ClassScoreOptions>(
-      "precision", "The share of units taken for a class that are of it.",
-      [](const ClassScoreOptions& options, const MetricContext& context) {
-        return make_class_score("precision", options, context,
-                                [](const ClassCounts& c) { return share(c.hits, c.predicted); });
-      },
-      {"larger_is_better", "at_most_1", "takes_class", "takes_mask"});
+  return class_score_entry("precision", "The share of units taken for a class that are of it.",
+                           [](const ClassCounts& c) { return share(c.hits, c.predicted); });
 }
 
 /// tp / (tp + fn) (sklearn.metrics.recall_score, fastai Recall).
 Entry<Metric> recall_metric() {
-  return entry<Metric, ClassScoreOptions>(
-      "recall", "The share of units of a class that were taken for it.",
-      [](const ClassScoreOptions& options, const MetricContext& context) {
-        return make_class_score("recall", options, context,
-                                [](const ClassCounts& c) { return share(c.hits, c.actual); });
-      },
-      {"larger_is_better", "at_most_1", "takes_class", "takes_mask"});
+  return class_score_entry("recall", "The share of units of a class that were taken for it.",
+                           [](const ClassCounts& c) { return share(c.hits, c.actual); });
 }
 
 /// 2 tp / (2 tp + fp + fn) (sklearn.metrics.f1_score, fastai F1Score).
 Entry<Metric> f1_metric() {
-  return entry<Metric, ClassScoreOptions>(
+  return class_score_entry(
       "f1", "The harmonic mean of precision and recall.",
-      [](const ClassScoreOptions& options, const MetricContext& context) {
-        return make_class_score("f1", options, context, [](const ClassCounts& c) {
-          return share(2 * c.hits, c.predicted + c.actual);
-        });
-      },
-      {"larger_is_better", "at_most_1", "takes_class", "takes_mask"});
+      [](const ClassCounts& c) { return share(2 * c.hits, c.predicted + c.actual); });
 }
 
 /// tp / (tp + fp + fn) (sklearn.metrics.jaccard_score, fastai Jaccard).
 Entry<Metric> jaccard_metric() {
-  return entry<Metric, ClassScoreOptions>(
+  return class_score_entry(
       "jaccard", "Hits over units that are of a class or were taken for it.",
-      [](const ClassScoreOptions& options, const MetricContext& context) {
-        return make_class_score("jaccard", options, context, [](const ClassCounts& c) {
-          return share(c.hits, c.predicted + c.actual - c.hits);
-        });
-      },
-      {"larger_is_better", "at_most_1", "takes_class", "takes_mask"});
+      [](const ClassCounts& c) { return share(c.hits, c.predicted + c.actual - c.hits); });
 }
 
 }  // namespace ddptrain

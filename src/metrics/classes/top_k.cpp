@@ -53,11 +53,8 @@ class TopK final : public Metric {
 }  // namespace
 
 Entry<Metric> top_k_metric() {
-  return entry<Metric, TopK::Options>(
+  return entry_of<Metric, TopK>(
       "top_k", "Share of rows (or pixels) whose target is among the k largest scores.",
-      [](const TopK::Options& options, const MetricContext& context) {
-        return std::make_unique<TopK>(options, context);
-      },
       {"larger_is_better", "at_most_1", "named top_{k}", "takes_class", "takes_token",
        "takes_mask"});
 }

@@ -23,12 +23,9 @@ class AccuracyMulti final : public Metric {
 }  // namespace
 
 Entry<Metric> accuracy_multi_metric() {
-  return entry<Metric, LabelOptions>("accuracy_multi",
-                                     "Share of labels that are right, over several labels at once.",
-                                     [](const LabelOptions& options, const MetricContext&) {
-                                       return std::make_unique<AccuracyMulti>(options);
-                                     },
-                                     {"larger_is_better", "at_most_1", "takes_labels"});
+  return entry_of<Metric, AccuracyMulti, LabelOptions>(
+      "accuracy_multi", "Share of labels that are right, over several labels at once.",
+      {"larger_is_better", "at_most_1", "takes_labels"});
 }
 
 }  // namespace ddptrain

@@ -25,12 +25,9 @@ class HammingLossMulti final : public Metric {
 }  // namespace
 
 Entry<Metric> hamming_loss_multi_metric() {
-  return entry<Metric, LabelOptions>("hamming_loss_multi",
-                                     "Share of labels that are wrong, over several labels at once.",
-                                     [](const LabelOptions& options, const MetricContext&) {
-                                       return std::make_unique<HammingLossMulti>(options);
-                                     },
-                                     {"smaller_is_better", "at_most_1", "takes_labels"});
+  return entry_of<Metric, HammingLossMulti, LabelOptions>(
+      "hamming_loss_multi", "Share of labels that are wrong, over several labels at once.",
+      {"smaller_is_better", "at_most_1", "takes_labels"});
 }
 
 }  // namespace ddptrain

@@ -138,4 +138,13 @@ std::unique_ptr<Metric> make_label_score(std::string name, const LabelScoreOptio
   return std::make_unique<RowScore>(std::move(name), options.labels, std::move(formula.of_rows));
 }
 
+Entry<Metric> label_score_entry(const std::string& name, std::string doc,
+                                const LabelFormula& formula) {
+  const auto make = [name, formula](const LabelScoreOptions& options, const MetricContext&) {
+    return make_label_score(name, options, formula);
+  };
+  return entry<Metric, LabelScoreOptions>(name, std::move(doc), make,
+                                          {"larger_is_better", "at_most_1", "takes_labels"});
+}
+
 }  // namespace ddptrain

@@ -56,5 +56,7 @@ struct LabelFormula {
 /// zero_division=0).
 std::unique_ptr<Metric> make_label_score(std::string name, const LabelScoreOptions& options,
                                          LabelFormula formula);
+Entry<Metric> label_score_entry(const std::string& name, std::string doc,
+                                const LabelFormula& formula);
 
 }  // namespace ddptrain

@@ -85,11 +85,8 @@ class RocAuc final : public RankingMetric {
 }  // namespace
 
 Entry<Metric> roc_auc_metric() {
-  return entry<Metric, RocAucOptions>(
+  return entry_of<Metric, RocAuc, RocAucOptions>(
       "roc_auc", "Area under the ROC curve, averaged over classes or pairs of classes.",
-      [](const RocAucOptions& options, const MetricContext&) {
-        return std::make_unique<RocAuc>(options);
-      },
       {"larger_is_better", "at_most_1", "takes_class"});
 }
 

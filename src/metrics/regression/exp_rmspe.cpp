@@ -7,15 +7,12 @@
 namespace ddptrain {
 
 Entry<Metric> exp_rmspe_metric() {
-  return entry<Metric, NoOptions>(
-      "exp_rmspe", "The root mean square of the relative error of exp(value).",
-      [](const NoOptions&, const MetricContext&) {
-        return make_mean_metric("exp_rmspe", {[](const at::Tensor& p, const at::Tensor& y) {
-                                                return p.sub(y).exp().neg().add(1).square();
-                                              },
-                                              [](double mean) { return std::sqrt(mean); }});
-      },
-      {"smaller_is_better", "takes_number"});
+  return mean_metric_entry("exp_rmspe", "The root mean square of the relative error of exp(value).",
+                           {[](const at::Tensor& p, const at::Tensor& y) {
+                              return p.sub(y).exp().neg().add(1).square();
+                            },
+                            [](double mean) { return std::sqrt(mean); }},
+                           {"smaller_is_better", "takes_number"});
 }
 
 }  // namespace ddptrain

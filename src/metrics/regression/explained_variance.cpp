@@ -10,13 +10,10 @@ double explained_variance(const Moments& m) { return explained_share(m.xx, m.yy)
 }  // namespace
 
 Entry<Metric> explained_variance_metric() {
-  return entry<Metric, NoOptions>(
+  return moment_metric_entry(
       "explained_variance",
       "The share of the variance that predictions explain, whatever their mean error.",
-      [](const NoOptions&, const MetricContext&) {
-        return make_moment_metric("explained_variance", {residual, explained_variance});
-      },
-      {"larger_is_better", "at_most_1", "takes_number"});
+      {residual, explained_variance});
 }
 
 }  // namespace ddptrain

@@ -8,47 +8,34 @@ namespace ddptrain {
 
 /// The mean absolute error (fastai.metrics.mae).
 Entry<Metric> mae_metric() {
-  return entry<Metric, NoOptions>(
+  return mean_metric_entry(
       "mae", "The mean absolute error.",
-      [](const NoOptions&, const MetricContext&) {
-        return make_mean_metric(
-            "mae", {[](const at::Tensor& p, const at::Tensor& y) { return p.sub(y).abs(); }});
-      },
+      {[](const at::Tensor& p, const at::Tensor& y) { return p.sub(y).abs(); }},
       {"smaller_is_better", "takes_number", "takes_points"});
 }
 
 /// The mean squared error (fastai.metrics.mse).
 Entry<Metric> mse_metric() {
-  return entry<Metric, NoOptions>(
+  return mean_metric_entry(
       "mse", "The mean squared error.",
-      [](const NoOptions&, const MetricContext&) {
-        return make_mean_metric(
-            "mse", {[](const at::Tensor& p, const at::Tensor& y) { return p.sub(y).square(); }});
-      },
+      {[](const at::Tensor& p, const at::Tensor& y) { return p.sub(y).square(); }},
       {"smaller_is_better", "takes_number", "takes_points"});
 }
 
 /// The mean squared logarithmic error (fastai.metrics.msle).
 Entry<Metric> msle_metric() {
-  return entry<Metric, NoOptions>("msle", "The mean squared error of log(1 + value).",
-                                  [](const NoOptions&, const MetricContext&) {
-                                    return make_mean_metric(
-                                        "msle", {[](const at::Tensor& p, const at::Tensor& y) {
-                                          return p.log1p().sub(y.log1p()).square();
-                                        }});
-                                  },
-                                  {"smaller_is_better", "takes_number"});
+  return mean_metric_entry(
+      "msle", "The mean squared error of log(1 + value).",
+      {[](const at::Tensor& p, const at::Tensor& y) { return p.log1p().sub(y.log1p()).square(); }},
+      {"smaller_is_better", "takes_number"});
 }
 
 /// The root of the mean squared error over the whole split (fastai.metrics.rmse).
 Entry<Metric> rmse_metric() {
-  return entry<Metric, NoOptions>(
+  return mean_metric_entry(
       "rmse", "The root of the mean squared error.",
-      [](const NoOptions&, const MetricContext&) {
-        return make_mean_metric(
-            "rmse", {[](const at::Tensor& p, const at::Tensor& y) { return p.sub(y).square(); },
-                     [](double mean) { return std::sqrt(mean); }});
-      },
+      {[](const at::Tensor& p, const at::Tensor& y) { return p.sub(y).square(); },
+       [](double mean) { return std::sqrt(mean); }},
       {"smaller_is_better", "takes_number", "takes_points"});
 }
 

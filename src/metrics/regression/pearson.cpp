@@ -16,12 +16,9 @@ double pearson(const Moments& m) {
 }  // namespace
 
 Entry<Metric> pearson_metric() {
-  return entry<Metric, NoOptions>("pearson",
-                                  "The linear correlation of predictions and targets, -1 to 1.",
-                                  [](const NoOptions&, const MetricContext&) {
-                                    return make_moment_metric("pearson", {prediction, pearson});
-                                  },
-                                  {"larger_is_better", "at_most_1", "takes_number"});
+  return moment_metric_entry("pearson",
+                             "The linear correlation of predictions and targets, -1 to 1.",
+                             {prediction, pearson});
 }
 
 }  // namespace ddptrain

@@ -57,11 +57,8 @@ class PointDistance final : public Metric {
 }  // namespace
 
 Entry<Metric> point_distance_metric() {
-  return entry<Metric, PointDistance::Options>(
+  return entry_of<Metric, PointDistance>(
       "point_distance", "The mean Euclidean distance of predicted points from true ones.",
-      [](const PointDistance::Options& options, const MetricContext& context) {
-        return std::make_unique<PointDistance>(options, context);
-      },
       {"smaller_is_better", "takes_points"});
 }
 

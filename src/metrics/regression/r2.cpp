@@ -15,11 +15,8 @@ double r2(const Moments& m) {
 }  // namespace
 
 Entry<Metric> r2_metric() {
-  return entry<Metric, NoOptions>("r2", "The share of the variance that predictions explain.",
-                                  [](const NoOptions&, const MetricContext&) {
-                                    return make_moment_metric("r2", {residual, r2});
-                                  },
-                                  {"larger_is_better", "at_most_1", "takes_number"});
+  return moment_metric_entry("r2", "The share of the variance that predictions explain.",
+                             {residual, r2});
 }
 
 }  // namespace ddptrain

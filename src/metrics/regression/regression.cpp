@@ -101,12 +101,20 @@ class MomentMetric final : public Metric {
 
 }  // namespace
 
-std::unique_ptr<Metric> make_mean_metric(std::string name, MeanFormula formula) {
-  return std::make_unique<MeanMetric>(std::move(name), formula);
+Entry<Metric> mean_metric_entry(const std::string& name, std::string doc, MeanFormula formula,
+                                std::vector<std::string> traits) {
+  const auto make = [name, formula](const NoOptions&, const MetricContext&) {
+    return std::make_unique<MeanMetric>(name, formula);
+  };
+  return entry<Metric, NoOptions>(name, std::move(doc), make, std::move(traits));
 }
 
-std::unique_ptr<Metric> make_moment_metric(std::string name, MomentFormula formula) {
-  return std::make_unique<MomentMetric>(std::move(name), formula);
+Entry<Metric> moment_metric_entry(const std::string& name, std::string doc, MomentFormula formula) {
+  const auto make = [name, formula](const NoOptions&, const MetricContext&) {
+    return std::make_unique<MomentMetric>(name, formula);
+  };
+  return entry<Metric, NoOptions>(name, std::move(doc), make,
+                                  {"larger_is_better", "at_most_1", "takes_number"});
 }
 
 at::Tensor prediction(const at::Tensor& predicted, const at::Tensor&) { return predicted; }

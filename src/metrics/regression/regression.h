@@ -2,8 +2,9 @@
 // is a missing one, and counts nowhere.
 #pragma once
 
-#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "metrics/metric.h"
 
@@ -14,7 +15,8 @@ struct MeanFormula {
   at::Tensor (*element)(const at::Tensor& predicted, const at::Tensor& actual);
   double (*of_mean)(double mean) = nullptr;  // null: the mean itself
 };
-std::unique_ptr<Metric> make_mean_metric(std::string name, MeanFormula formula);
+Entry<Metric> mean_metric_entry(const std::string& name, std::string doc, MeanFormula formula,
+                                std::vector<std::string> traits);
 
 /// Count, means and sums of squared distances from the means, of two columns.
 struct Moments {
@@ -34,7 +36,7 @@ struct MomentFormula {
   at::Tensor (*x)(const at::Tensor& predicted, const at::Tensor& actual);
   double (*of_moments)(const Moments& moments);
 };
-std::unique_ptr<Metric> make_moment_metric(std::string name, MomentFormula formula);
+Entry<Metric> moment_metric_entry(const std::string& name, std::string doc, MomentFormula formula);
 
 at::Tensor prediction(const at::Tensor& predicted, const at::Tensor& actual);
 at::Tensor residual(const at::Tensor& predicted, const at::Tensor& actual);

@@ -67,9 +67,8 @@ class Spearman final : public Metric {
 }  // namespace
 
 Entry<Metric> spearman_metric() {
-  return entry<Metric, NoOptions>(
+  return entry_of<Metric, Spearman>(
       "spearman", "The correlation of the ranks of predictions and targets, -1 to 1.",
-      [](const NoOptions&, const MetricContext&) { return std::make_unique<Spearman>(); },
       {"larger_is_better", "at_most_1", "takes_number"});
 }
 

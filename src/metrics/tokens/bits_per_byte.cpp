@@ -52,13 +52,11 @@ class BitsPerByte final : public Metric {
 }  // namespace
 
 Entry<Metric> bits_per_byte_metric() {
-  return entry<Metric, NoOptions>("bits_per_byte",
-                                  "Bits that the model needs for a byte of text, over the tokens "
-                                  "that stand for bytes, and how many bytes and tokens these are.",
-                                  [](const NoOptions&, const MetricContext& context) {
-                                    return std::make_unique<BitsPerByte>(context);
-                                  },
-                                  {"smaller_is_better", "takes_token"});
+  return entry_of<Metric, BitsPerByte>(
+      "bits_per_byte",
+      "Bits that the model needs for a byte of text, over the tokens that stand for bytes, and how "
+      "many bytes and tokens these are.",
+      {"smaller_is_better", "takes_token"});
 }
 
 }  // namespace ddptrain

@@ -21,10 +21,9 @@ class NextTokenAccuracy final : public Metric {
 }  // namespace
 
 Entry<Metric> next_token_accuracy_metric() {
-  return entry<Metric, NoOptions>(
+  return entry_of<Metric, NextTokenAccuracy>(
       "next_token_accuracy",
       "Share of tokens whose score is the largest at their place, and the number of tokens.",
-      [](const NoOptions&, const MetricContext&) { return std::make_unique<NextTokenAccuracy>(); },
       {"larger_is_better", "at_most_1", "takes_token"});
 }
 

@@ -63,11 +63,8 @@ class Mlp final : public SequentialModel {
 }  // namespace
 
 Entry<Model> mlp_model() {
-  return entry<Model, Mlp::Options>(
+  return entry_of<Model, Mlp>(
       "mlp", "Linear layers with an activation between them, on the flattened input.",
-      [](const Mlp::Options& options, const ModelContext& context) -> std::unique_ptr<Model> {
-        return std::make_unique<Mlp>(options, context);
-      },
       {"batch_norm", "dropout", "takes_images"});
 }
 

@@ -81,12 +81,9 @@ at::Tensor MnistNet::forward(const at::Tensor& input, const Pass& pass) {
 }  // namespace
 
 Entry<Model> mnist_net_model() {
-  return entry<Model, MnistNet::Options>(
-      "mnist_net", "The small convolutional network of PyTorch's MNIST example.",
-      [](const MnistNet::Options& options, const ModelContext& context) -> std::unique_ptr<Model> {
-        return std::make_unique<MnistNet>(options, context);
-      },
-      {"convolves", "dropout", "takes_images"});
+  return entry_of<Model, MnistNet>("mnist_net",
+                                   "The small convolutional network of PyTorch's MNIST example.",
+                                   {"convolves", "dropout", "takes_images"});
 }
 
 }  // namespace ddptrain

@@ -40,10 +40,8 @@ class Sequential final : public SequentialModel {
 }  // namespace
 
 Entry<Model> sequential_model() {
-  return entry<Model, Sequential::Options>(
+  return entry_of<Model, Sequential>(
       "sequential", "Layers one after another, as torch.nn.Sequential has them.",
-      [](const Sequential::Options& options, const ModelContext& context)
-          -> std::unique_ptr<Model> { return std::make_unique<Sequential>(options, context); },
       {"any_outputs", "batch_norm", "convolves", "dropout", "takes_images"});
 }
 

@@ -292,10 +292,8 @@ class TorchScript final : public Scripted<Model> {
 }  // namespace
 
 Entry<Model> torchscript_model() {
-  return entry<Model, TorchScript::Options>(
+  return entry_of<Model, TorchScript>(
       "torchscript", "A module that was scripted in Python, from a file of torch.jit.save.",
-      [](const TorchScript::Options& options, const ModelContext& context)
-          -> std::unique_ptr<Model> { return std::make_unique<TorchScript>(options, context); },
       {"any_outputs", "scripted", "takes_images", "takes_tables", "takes_texts"});
 }
 

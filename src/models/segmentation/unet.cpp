@@ -176,11 +176,8 @@ at::Tensor Unet::forward(const at::Tensor& input, const Pass& pass) {
 }  // namespace
 
 Entry<Model> unet_model() {
-  return entry<Model, UnetOptions>(
+  return entry_of<Model, Unet, UnetOptions>(
       "unet", "A class of each pixel by fastai's U-Net on the body of a network: for segmentation.",
-      [](const UnetOptions& options, const ModelContext& context) -> std::unique_ptr<Model> {
-        return std::make_unique<Unet>(options, context);
-      },
       {"batch_norm", "classifies_pixels", "convolves", "takes_images"});
 }
 

@@ -55,13 +55,9 @@ class EmbeddingDotBias final : public Model {
 }  // namespace
 
 Entry<Model> embedding_dot_bias_model() {
-  return entry<Model, EmbeddingDotBiasOptions>(
+  return entry_of<Model, EmbeddingDotBias, EmbeddingDotBiasOptions>(
       "embedding_dot_bias",
       "A rating from the product of a user's and an item's vector and a bias of each; as fastai's.",
-      [](const EmbeddingDotBiasOptions& options,
-         const ModelContext& context) -> std::unique_ptr<Model> {
-        return std::make_unique<EmbeddingDotBias>(options, context);
-      },
       {"takes_tables", "embeds u_weight.weight+u_bias.weight i_weight.weight+i_bias.weight"});
 }
 

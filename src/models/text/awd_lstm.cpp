@@ -191,11 +191,8 @@ class AwdLstm final : public Model {
 }  // namespace
 
 Entry<Model> awd_lstm_model() {
-  return entry<Model, AwdLstmOptions>(
+  return entry_of<Model, AwdLstm, AwdLstmOptions>(
       "awd_lstm", "AWD-LSTM over a text, pooled and classified: fastai's text_classifier_learner.",
-      [](const AwdLstmOptions& options, const ModelContext& context) -> std::unique_ptr<Model> {
-        return std::make_unique<AwdLstm>(options, context);
-      },
       {"batch_norm", "dropout", "takes_texts", "reads_segments bptt",
        "embeds 0.module.encoder.weight+0.module.encoder_dp.emb.weight"});
 }

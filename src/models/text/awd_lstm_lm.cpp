@@ -249,12 +249,9 @@ class AwdLstmLm final : public Model {
 }  // namespace
 
 Entry<Model> awd_lstm_lm_model() {
-  return entry<Model, AwdLstmLmOptions>(
+  return entry_of<Model, AwdLstmLm, AwdLstmLmOptions>(
       "awd_lstm_lm",
       "AWD-LSTM that gives the next token of a text: fastai's language_model_learner.",
-      [](const AwdLstmLmOptions& options, const ModelContext& context) -> std::unique_ptr<Model> {
-        return std::make_unique<AwdLstmLm>(options, context);
-      },
       {"dropout", "takes_texts", "continues_texts",
        "embeds 0.encoder.weight+0.encoder_dp.emb.weight+1.decoder.weight+1.decoder.bias"});
 }

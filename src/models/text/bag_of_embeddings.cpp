@@ -137,10 +137,8 @@ class BagOfEmbeddings final : public SequentialModel {
 }  // namespace
 
 Entry<Model> bag_of_embeddings_model() {
-  return entry<Model, BagOfEmbeddingsOptions>(
+  return entry_of<Model, BagOfEmbeddings, BagOfEmbeddingsOptions>(
       "bag_of_embeddings", "A text as the mean of its tokens' embeddings; fastText's classifier.",
-      [](const BagOfEmbeddingsOptions& options, const ModelContext& context)
-          -> std::unique_ptr<Model> { return std::make_unique<BagOfEmbeddings>(options, context); },
       {"dropout", "takes_texts", "varies_on_cuda pooling=max",
        "embeds embedding.weight+embedding.codes"});
 }

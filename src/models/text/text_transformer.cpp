@@ -135,10 +135,8 @@ class TextTransformer final : public Model {
 }  // namespace
 
 Entry<Model> text_transformer_model() {
-  return entry<Model, TextTransformerOptions>(
+  return entry_of<Model, TextTransformer, TextTransformerOptions>(
       "text_transformer", "A small transformer over a text, its norms first, then a linear layer.",
-      [](const TextTransformerOptions& options, const ModelContext& context)
-          -> std::unique_ptr<Model> { return std::make_unique<TextTransformer>(options, context); },
       {"blocks", "dropout", "takes_texts", "embeds embedding.weight"});
 }
 

@@ -74,11 +74,8 @@ at::Tensor AlexNet::forward(const at::Tensor& input, const Pass& pass) {
 }  // namespace
 
 Entry<Model> alexnet_model() {
-  return entry<Model, ClassifierOptions>(
+  return entry_of<Model, AlexNet, ClassifierOptions>(
       "alexnet", "AlexNet, as in torchvision.",
-      [](const ClassifierOptions& options, const ModelContext& context) -> std::unique_ptr<Model> {
-        return std::make_unique<AlexNet>(options, context);
-      },
       {"body", "convolves", "dropout", "takes_images", "varies_on_cuda"});
 }
 

@@ -137,10 +137,8 @@ std::vector<NameTable> MobileNetV2::name_tables() const {
 }  // namespace
 
 Entry<Model> mobilenet_v2_model() {
-  return entry<Model, MobileNetV2::Options>(
+  return entry_of<Model, MobileNetV2>(
       "mobilenet_v2", "MobileNet V2, as in torchvision.",
-      [](const MobileNetV2::Options& options, const ModelContext& context)
-          -> std::unique_ptr<Model> { return std::make_unique<MobileNetV2>(options, context); },
       {"batch_norm", "body", "convolves", "dropout", "takes_images"});
 }
 

@@ -110,11 +110,8 @@ void SqueezeNet::initialize_weights(const Convolution* last, const at::Generator
 }  // namespace
 
 Entry<Model> squeezenet1_1_model() {
-  return entry<Model, ClassifierOptions>(
+  return entry_of<Model, SqueezeNet, ClassifierOptions>(
       "squeezenet1_1", "SqueezeNet 1.1, as in torchvision.",
-      [](const ClassifierOptions& options, const ModelContext& context) -> std::unique_ptr<Model> {
-        return std::make_unique<SqueezeNet>(options, context);
-      },
       {"body", "convolves", "dropout", "takes_images"});
 }
 

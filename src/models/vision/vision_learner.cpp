@@ -149,10 +149,8 @@ void VisionLearner::initialize_head(const at::Generator& generator) {
 }  // namespace
 
 Entry<Model> vision_learner_model() {
-  return entry<Model, VisionLearnerOptions>(
+  return entry_of<Model, VisionLearner, VisionLearnerOptions>(
       "vision_learner", "The body of a network, and fastai's head on it: for fine-tuning.",
-      [](const VisionLearnerOptions& options, const ModelContext& context)
-          -> std::unique_ptr<Model> { return std::make_unique<VisionLearner>(options, context); },
       {"batch_norm", "convolves", "dropout", "takes_images", "varies_on_cuda concat_pool=true"});
 }
 

@@ -52,12 +52,8 @@ class Adadelta final : public Stateful {
 };
 
 Entry<Optimizer> adadelta() {
-  return entry<Optimizer, Adadelta::Options>(
-      "adadelta", "Adadelta; defaults are PyTorch's.",
-      [](const Adadelta::Options& options, std::vector<ParameterGroup> groups) {
-        return std::make_unique<Adadelta>(options, std::move(groups));
-      },
-      {"usual_lr 10"});
+  return entry_of<Optimizer, Adadelta>("adadelta", "Adadelta; defaults are PyTorch's.",
+                                       {"usual_lr 10"});
 }
 
 }  // namespace ddptrain

@@ -201,12 +201,9 @@ void Adafactor::Options::fields(Fields& f) {
 }
 
 Entry<Optimizer> adafactor() {
-  return entry<Optimizer, Adafactor::Options>(
+  return entry_of<Optimizer, Adafactor>(
       "adafactor",
       "Adafactor: little memory for large matrices; as PyTorch or transformers has it.",
-      [](const Adafactor::Options& options, std::vector<ParameterGroup> groups) {
-        return std::make_unique<Adafactor>(options, std::move(groups));
-      },
       {"whole_parameters"});
 }
 

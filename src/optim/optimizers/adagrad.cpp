@@ -53,12 +53,8 @@ class Adagrad final : public Stateful {
 };
 
 Entry<Optimizer> adagrad() {
-  return entry<Optimizer, Adagrad::Options>(
-      "adagrad", "Adagrad; defaults are PyTorch's.",
-      [](const Adagrad::Options& options, std::vector<ParameterGroup> groups) {
-        return std::make_unique<Adagrad>(options, std::move(groups));
-      },
-      {"usual_lr 10"});
+  return entry_of<Optimizer, Adagrad>("adagrad", "Adagrad; defaults are PyTorch's.",
+                                      {"usual_lr 10"});
 }
 
 }  // namespace ddptrain

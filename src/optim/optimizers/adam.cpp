@@ -89,12 +89,8 @@ std::unique_ptr<Optimizer> make_adam(const AdamOptions& options,
 }
 
 Entry<Optimizer> adam() {
-  return entry<Optimizer, Adam::Options>(
-      "adam", "Adam; defaults are PyTorch's.",
-      [](const Adam::Options& options, std::vector<ParameterGroup> groups) {
-        return make_adam(options, std::move(groups));
-      },
-      {"momentum"});
+  return entry<Optimizer, Adam::Options>("adam", "Adam; defaults are PyTorch's.", make_adam,
+                                         {"momentum"});
 }
 
 }  // namespace ddptrain

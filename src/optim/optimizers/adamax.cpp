@@ -51,11 +51,8 @@ class Adamax final : public Stateful {
 };
 
 Entry<Optimizer> adamax() {
-  return entry<Optimizer, Adamax::Options>(
+  return entry_of<Optimizer, Adamax>(
       "adamax", "Adam with the largest recent gradient in place of its mean square; as PyTorch.",
-      [](const Adamax::Options& options, std::vector<ParameterGroup> groups) {
-        return std::make_unique<Adamax>(options, std::move(groups));
-      },
       {"momentum"});
 }
 

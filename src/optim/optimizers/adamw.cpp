@@ -12,12 +12,9 @@ struct AdamwOptions : AdamOptions {
 };
 
 Entry<Optimizer> adamw() {
-  return entry<Optimizer, AdamwOptions>(
-      "adamw", "Adam with decoupled weight decay; defaults are PyTorch's.",
-      [](const AdamwOptions& options, std::vector<ParameterGroup> groups) {
-        return make_adam(options, std::move(groups));
-      },
-      {"momentum"});
+  return entry<Optimizer, AdamwOptions>("adamw",
+                                        "Adam with decoupled weight decay; defaults are PyTorch's.",
+                                        make_adam, {"momentum"});
 }
 
 }  // namespace ddptrain

@@ -104,11 +104,8 @@ class Lamb final : public Stateful {
 };
 
 Entry<Optimizer> lamb() {
-  return entry<Optimizer, Lamb::Options>(
+  return entry_of<Optimizer, Lamb>(
       "lamb", "Adam scaled layer by layer, for large batches; defaults are timm's.",
-      [](const Lamb::Options& options, std::vector<ParameterGroup> groups) {
-        return std::make_unique<Lamb>(options, std::move(groups));
-      },
       {"momentum", "whole_parameters"});
 }
 

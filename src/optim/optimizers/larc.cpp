@@ -67,11 +67,8 @@ class Larc final : public Stateful {
 };
 
 Entry<Optimizer> larc() {
-  return entry<Optimizer, Larc::Options>(
+  return entry_of<Optimizer, Larc>(
       "larc", "Gradient descent with a rate for each layer; defaults are fastai's.",
-      [](const Larc::Options& options, std::vector<ParameterGroup> groups) {
-        return std::make_unique<Larc>(options, std::move(groups));
-      },
       {"momentum", "keeps_momentum_alone", "whole_parameters", "usual_lr 50"});
 }
 

@@ -85,11 +85,8 @@ class Lars final : public Stateful {
 };
 
 Entry<Optimizer> lars() {
-  return entry<Optimizer, Lars::Options>(
+  return entry_of<Optimizer, Lars>(
       "lars", "Gradient descent scaled layer by layer, for large batches; defaults are timm's.",
-      [](const Lars::Options& options, std::vector<ParameterGroup> groups) {
-        return std::make_unique<Lars>(options, std::move(groups));
-      },
       {"momentum", "keeps_momentum_alone", "whole_parameters", "usual_lr 100"});
 }
 

@@ -41,11 +41,8 @@ class Lion final : public Stateful {
 };
 
 Entry<Optimizer> lion() {
-  return entry<Optimizer, Lion::Options>(
+  return entry_of<Optimizer, Lion>(
       "lion", "Steps of one size along the sign of the momentum; defaults are timm's.",
-      [](const Lion::Options& options, std::vector<ParameterGroup> groups) {
-        return std::make_unique<Lion>(options, std::move(groups));
-      },
       {"momentum", "usual_weight_decay 10"});
 }
 

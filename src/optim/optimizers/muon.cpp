@@ -180,11 +180,8 @@ class Muon final : public Optimizer {
 }  // namespace
 
 Entry<Optimizer> muon() {
-  return entry<Optimizer, MuonOptions>(
+  return entry_of<Optimizer, Muon, MuonOptions>(
       "muon", "Orthogonal steps for matrices, another optimizer for the rest; as PyTorch has it.",
-      [](const MuonOptions& options, std::vector<ParameterGroup> groups) {
-        return std::make_unique<Muon>(options, std::move(groups));
-      },
       {"momentum", "whole_parameters"});
 }
 

@@ -74,12 +74,8 @@ class Nadam final : public Stateful {
 };
 
 Entry<Optimizer> nadam() {
-  return entry<Optimizer, Nadam::Options>(
-      "nadam", "Adam with Nesterov momentum; defaults are PyTorch's.",
-      [](const Nadam::Options& options, std::vector<ParameterGroup> groups) {
-        return std::make_unique<Nadam>(options, std::move(groups));
-      },
-      {"momentum"});
+  return entry_of<Optimizer, Nadam>("nadam", "Adam with Nesterov momentum; defaults are PyTorch's.",
+                                    {"momentum"});
 }
 
 }  // namespace ddptrain

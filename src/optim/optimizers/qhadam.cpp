@@ -70,11 +70,8 @@ class Qhadam final : public Stateful {
 };
 
 Entry<Optimizer> qhadam() {
-  return entry<Optimizer, Qhadam::Options>(
+  return entry_of<Optimizer, Qhadam>(
       "qhadam", "Adam that mixes each gradient with its running mean; defaults are fastai's.",
-      [](const Qhadam::Options& options, std::vector<ParameterGroup> groups) {
-        return std::make_unique<Qhadam>(options, std::move(groups));
-      },
       {"momentum"});
 }
 

@@ -88,11 +88,7 @@ std::unique_ptr<Optimizer> make_radam(const RadamOptions& options,
 
 Entry<Optimizer> radam() {
   return entry<Optimizer, Radam::Options>(
-      "radam", "Adam with a rectified start; defaults are PyTorch's.",
-      [](const Radam::Options& options, std::vector<ParameterGroup> groups) {
-        return make_radam(options, std::move(groups));
-      },
-      {"momentum"});
+      "radam", "Adam with a rectified start; defaults are PyTorch's.", make_radam, {"momentum"});
 }
 
 }  // namespace ddptrain

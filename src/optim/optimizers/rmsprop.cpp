@@ -96,12 +96,7 @@ class Rmsprop final : public Stateful {
 };
 
 Entry<Optimizer> rmsprop() {
-  return entry<Optimizer, Rmsprop::Options>(
-      "rmsprop", "RMSprop; defaults are PyTorch's.",
-      [](const Rmsprop::Options& options, std::vector<ParameterGroup> groups) {
-        return std::make_unique<Rmsprop>(options, std::move(groups));
-      },
-      {"momentum"});
+  return entry_of<Optimizer, Rmsprop>("rmsprop", "RMSprop; defaults are PyTorch's.", {"momentum"});
 }
 
 }  // namespace ddptrain

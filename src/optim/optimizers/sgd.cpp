@@ -69,11 +69,8 @@ class Sgd final : public Stateful {
 };
 
 Entry<Optimizer> sgd() {
-  return entry<Optimizer, Sgd::Options>(
+  return entry_of<Optimizer, Sgd>(
       "sgd", "Stochastic gradient descent with momentum; defaults are PyTorch's.",
-      [](const Sgd::Options& options, std::vector<ParameterGroup> groups) {
-        return std::make_unique<Sgd>(options, std::move(groups));
-      },
       {"momentum", "keeps_momentum_alone", "usual_lr 50"});
 }
 

@@ -62,10 +62,8 @@ class LengthSorted final : public Sampler {
 }  // namespace
 
 Entry<Sampler> length_sorted_sampler() {
-  return entry<Sampler, LengthSortedOptions>(
+  return entry_of<Sampler, LengthSorted, LengthSortedOptions>(
       "length_sorted", "Samples of nearly equal length in each batch, as fastai's SortedDL.",
-      [](const LengthSortedOptions& options, const SamplerContext& context)
-          -> std::unique_ptr<Sampler> { return std::make_unique<LengthSorted>(options, context); },
       {"wants_texts"});
 }
 

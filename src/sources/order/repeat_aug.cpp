@@ -56,12 +56,8 @@ class RepeatAugSampler final : public Sampler {
 }  // namespace
 
 Entry<Sampler> repeat_aug_sampler() {
-  return entry<Sampler, RepeatAugOptions>(
+  return entry_of<Sampler, RepeatAugSampler, RepeatAugOptions>(
       "repeat_aug", "Each sample several times in a row, augmented differently each time.",
-      [](const RepeatAugOptions& options,
-         const SamplerContext& context) -> std::unique_ptr<Sampler> {
-        return std::make_unique<RepeatAugSampler>(options, context);
-      },
       {"repeats"});
 }
 

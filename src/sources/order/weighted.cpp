@@ -135,12 +135,8 @@ class WeightedSampler final : public Sampler {
 }  // namespace
 
 Entry<Sampler> weighted_sampler() {
-  return entry<Sampler, WeightedOptions>(
+  return entry_of<Sampler, WeightedSampler, WeightedOptions>(
       "weighted", "Draws with replacement in proportion to the samples' weights.",
-      [](const WeightedOptions& options,
-         const SamplerContext& context) -> std::unique_ptr<Sampler> {
-        return std::make_unique<WeightedSampler>(options, context);
-      },
       {"wants_weights"});
 }
 

@@ -230,11 +230,8 @@ class Fastai final : public Tokenizer {
 }  // namespace
 
 Entry<Tokenizer> fastai_tokenizer() {
-  return entry<Tokenizer, FastaiOptions>(
-      "fastai", "Words after fastai's rules (xxmaj, xxup, xxrep, ...).",
-      [](const FastaiOptions& options) -> std::unique_ptr<Tokenizer> {
-        return std::make_unique<Fastai>(options);
-      });
+  return entry_of<Tokenizer, Fastai, FastaiOptions>(
+      "fastai", "Words after fastai's rules (xxmaj, xxup, xxrep, ...).");
 }
 
 }  // namespace ddptrain

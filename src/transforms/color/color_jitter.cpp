@@ -87,9 +87,8 @@ class ColorJitter final : public Transform {
 }  // namespace
 
 Entry<Transform> color_jitter() {
-  return entry<Transform, ColorJitter::Options>(
+  return entry_of<Transform, ColorJitter>(
       "color_jitter", "Changes brightness, contrast, saturation and hue at random.",
-      [](const ColorJitter::Options& options) { return std::make_unique<ColorJitter>(options); },
       {"random", "before_normalize"});
 }
 

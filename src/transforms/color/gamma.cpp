@@ -32,10 +32,8 @@ class Gamma final : public Transform {
 }  // namespace
 
 Entry<Transform> gamma_transform() {
-  return entry<Transform, Gamma::Options>(
-      "gamma", "Raises values to a random power.",
-      [](const Gamma::Options& options) { return std::make_unique<Gamma>(options); },
-      {"random", "before_normalize"});
+  return entry_of<Transform, Gamma>("gamma", "Raises values to a random power.",
+                                    {"random", "before_normalize"});
 }
 
 }  // namespace ddptrain

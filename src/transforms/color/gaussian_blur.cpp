@@ -38,10 +38,8 @@ class GaussianBlur final : public Transform {
 }  // namespace
 
 Entry<Transform> gaussian_blur_transform() {
-  return entry<Transform, GaussianBlur::Options>(
-      "gaussian_blur", "Blurs by a random amount.",
-      [](const GaussianBlur::Options& options) { return std::make_unique<GaussianBlur>(options); },
-      {"random"});
+  return entry_of<Transform, GaussianBlur>("gaussian_blur", "Blurs by a random amount.",
+                                           {"random"});
 }
 
 }  // namespace ddptrain

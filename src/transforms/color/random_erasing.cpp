@@ -90,11 +90,8 @@ bool RandomErasing::draw(int width, int height, int count, Stream& random, Box& 
 }
 
 Entry<Transform> random_erasing() {
-  return entry<Transform, RandomErasing::Options>("random_erasing", "Blots out a random box.",
-                                                  [](const RandomErasing::Options& options) {
-                                                    return std::make_unique<RandomErasing>(options);
-                                                  },
-                                                  {"random"});
+  return entry_of<Transform, RandomErasing>("random_erasing", "Blots out a random box.",
+                                            {"random"});
 }
 
 }  // namespace ddptrain

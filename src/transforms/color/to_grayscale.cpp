@@ -30,9 +30,7 @@ class ToGrayscale final : public Transform {
 }  // namespace
 
 Entry<Transform> to_grayscale() {
-  return entry<Transform, ToGrayscale::Options>(
-      "to_grayscale", "Takes the colors out.",
-      [](const ToGrayscale::Options& options) { return std::make_unique<ToGrayscale>(options); });
+  return entry_of<Transform, ToGrayscale>("to_grayscale", "Takes the colors out.");
 }
 
 }  // namespace ddptrain

@@ -79,10 +79,8 @@ void RandomAffine::Options::fields(Fields& f) {
 }  // namespace
 
 Entry<Transform> affine_transform() {
-  return entry<Transform, RandomAffine::Options>(
-      "affine", "Moves, turns, scales and shears the image at random.",
-      [](const RandomAffine::Options& options) { return std::make_unique<RandomAffine>(options); },
-      {"random"});
+  return entry_of<Transform, RandomAffine>(
+      "affine", "Moves, turns, scales and shears the image at random.", {"random"});
 }
 
 }  // namespace ddptrain

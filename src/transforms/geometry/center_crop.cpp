@@ -16,8 +16,8 @@ class CenterCrop final : public Transform, public ChangesSize {
     SizeOption size;
     void fields(Fields& f) {
       f("size", size,
-        {.doc = "One number for a square, or height and width; a smaller image gets a black "
-                "border.",
+        {.doc =
+             "One number for a square, or height and width; a smaller image gets a black border.",
          .required = true,
          .example = "224"});
     }
@@ -55,10 +55,8 @@ class CenterCrop final : public Transform, public ChangesSize {
 }  // namespace
 
 Entry<Transform> center_crop() {
-  return entry<Transform, CenterCrop::Options>(
-      "center_crop", "Keeps the middle of the image.",
-      [](const CenterCrop::Options& options) { return std::make_unique<CenterCrop>(options); },
-      {"crops", "gives_size"});
+  return entry_of<Transform, CenterCrop>("center_crop", "Keeps the middle of the image.",
+                                         {"crops", "gives_size"});
 }
 
 }  // namespace ddptrain

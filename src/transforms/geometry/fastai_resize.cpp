@@ -124,9 +124,8 @@ class FastaiResize final : public Transform, public ChangesSize {
 }  // namespace
 
 Entry<Transform> fastai_resize() {
-  return entry<Transform, FastaiResize::Options>(
+  return entry_of<Transform, FastaiResize>(
       "fastai_resize", "Crops, pads or squishes the image to a size, as fastai's Resize.",
-      [](const FastaiResize::Options& options) { return std::make_unique<FastaiResize>(options); },
       {"gives_size"});
 }
 

@@ -61,13 +61,10 @@ class FastaiValidCrop final : public Transform, public ChangesSize {
 }  // namespace
 
 Entry<Transform> fastai_valid_crop() {
-  return entry<Transform, FastaiValidCrop::Options>(
+  return entry_of<Transform, FastaiValidCrop>(
       "fastai_valid_crop",
       "Squishes the image to a little more than a size and keeps the middle, as fastai's "
       "RandomResizedCrop does in validation; random_resized_crop is what it does in training.",
-      [](const FastaiValidCrop::Options& options) {
-        return std::make_unique<FastaiValidCrop>(options);
-      },
       {"gives_size"});
 }
 

@@ -23,12 +23,8 @@ class HorizontalFlip final : public Transform {
 }  // namespace
 
 Entry<Transform> horizontal_flip() {
-  return entry<Transform, HorizontalFlip::Options>(
-      "horizontal_flip", "Mirrors left and right with probability `p`.",
-      [](const HorizontalFlip::Options& options) {
-        return std::make_unique<HorizontalFlip>(options);
-      },
-      {"random"});
+  return entry_of<Transform, HorizontalFlip>(
+      "horizontal_flip", "Mirrors left and right with probability `p`.", {"random"});
 }
 
 }  // namespace ddptrain

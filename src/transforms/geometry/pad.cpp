@@ -42,9 +42,7 @@ class Pad final : public Transform {
 }  // namespace
 
 Entry<Transform> pad() {
-  return entry<Transform, Pad::Options>(
-      "pad", "Puts a border around the image.",
-      [](const Pad::Options& options) { return std::make_unique<Pad>(options); }, {"changes_size"});
+  return entry_of<Transform, Pad>("pad", "Puts a border around the image.", {"changes_size"});
 }
 
 }  // namespace ddptrain

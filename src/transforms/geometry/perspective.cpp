@@ -53,12 +53,8 @@ class RandomPerspective final : public Transform {
 }  // namespace
 
 Entry<Transform> perspective_transform() {
-  return entry<Transform, RandomPerspective::Options>(
-      "perspective", "Looks at the image from aside at random.",
-      [](const RandomPerspective::Options& options) {
-        return std::make_unique<RandomPerspective>(options);
-      },
-      {"random"});
+  return entry_of<Transform, RandomPerspective>(
+      "perspective", "Looks at the image from aside at random.", {"random"});
 }
 
 }  // namespace ddptrain

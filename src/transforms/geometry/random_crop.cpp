@@ -61,10 +61,9 @@ class RandomCrop final : public Transform {
 }  // namespace
 
 Entry<Transform> random_crop() {
-  return entry<Transform, RandomCrop::Options>(
-      "random_crop", "Cuts out a window of fixed size at a random place.",
-      [](const RandomCrop::Options& options) { return std::make_unique<RandomCrop>(options); },
-      {"random", "crops", "gives_size"});
+  return entry_of<Transform, RandomCrop>("random_crop",
+                                         "Cuts out a window of fixed size at a random place.",
+                                         {"random", "crops", "gives_size"});
 }
 
 }  // namespace ddptrain

@@ -107,11 +107,8 @@ class RandomResizedCrop final : public Transform {
 }  // namespace
 
 Entry<Transform> random_resized_crop() {
-  return entry<Transform, RandomResizedCrop::Options>(
+  return entry_of<Transform, RandomResizedCrop>(
       "random_resized_crop", "Resizes a window of random area, aspect and place.",
-      [](const RandomResizedCrop::Options& options) {
-        return std::make_unique<RandomResizedCrop>(options);
-      },
       {"random", "gives_size"});
 }
 

@@ -81,10 +81,7 @@ class Resize final : public Transform, public ChangesSize {
 }  // namespace
 
 Entry<Transform> resize() {
-  return entry<Transform, Resize::Options>(
-      "resize", "Resizes the image, antialiased.",
-      [](const Resize::Options& options) { return std::make_unique<Resize>(options); },
-      {"resizes"});
+  return entry_of<Transform, Resize>("resize", "Resizes the image, antialiased.", {"resizes"});
 }
 
 }  // namespace ddptrain

@@ -49,12 +49,8 @@ class RotationTransform final : public Transform {
 }  // namespace
 
 Entry<Transform> rotation() {
-  return entry<Transform, RotationTransform::Options>(
-      "rotation", "Turns the image by a random angle about its center.",
-      [](const RotationTransform::Options& options) {
-        return std::make_unique<RotationTransform>(options);
-      },
-      {"random"});
+  return entry_of<Transform, RotationTransform>(
+      "rotation", "Turns the image by a random angle about its center.", {"random"});
 }
 
 }  // namespace ddptrain

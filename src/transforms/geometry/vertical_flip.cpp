@@ -23,10 +23,8 @@ class VerticalFlip final : public Transform {
 }  // namespace
 
 Entry<Transform> vertical_flip() {
-  return entry<Transform, VerticalFlip::Options>(
-      "vertical_flip", "Mirrors top and bottom with probability `p`.",
-      [](const VerticalFlip::Options& options) { return std::make_unique<VerticalFlip>(options); },
-      {"random"});
+  return entry_of<Transform, VerticalFlip>(
+      "vertical_flip", "Mirrors top and bottom with probability `p`.", {"random"});
 }
 
 }  // namespace ddptrain

@@ -63,9 +63,8 @@ class AutoAugment final : public Transform {
 }  // namespace
 
 Entry<Transform> auto_augment() {
-  return entry<Transform, AugmentWarp>(
+  return entry_of<Transform, AutoAugment, AugmentWarp>(
       "auto_augment", "Two operations of the policy that was found on ImageNet (AutoAugment).",
-      [](const AugmentWarp& options) { return std::make_unique<AutoAugment>(options); },
       {"random", "before_normalize"});
 }
 

@@ -159,13 +159,10 @@ void FastaiAugment::Options::fields(Fields& f) {
 }  // namespace
 
 Entry<Transform> fastai_augment() {
-  return entry<Transform, FastaiAugment::Options>(
+  return entry_of<Transform, FastaiAugment>(
       "fastai_augment",
-      "Flips, tilts, turns, zooms and relights an image at random, as fastai's aug_transforms; "
-      "for before normalize.",
-      [](const FastaiAugment::Options& options) {
-        return std::make_unique<FastaiAugment>(options);
-      },
+      "Flips, tilts, turns, zooms and relights an image at random, as fastai's aug_transforms; for "
+      "before normalize.",
       {"random", "before_normalize", "gives_size"});
 }
 

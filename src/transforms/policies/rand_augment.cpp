@@ -43,10 +43,9 @@ class RandAugment final : public Transform {
 }  // namespace
 
 Entry<Transform> rand_augment() {
-  return entry<Transform, RandAugment::Options>(
-      "rand_augment", "Random operations of one strength (RandAugment).",
-      [](const RandAugment::Options& options) { return std::make_unique<RandAugment>(options); },
-      {"random", "before_normalize"});
+  return entry_of<Transform, RandAugment>("rand_augment",
+                                          "Random operations of one strength (RandAugment).",
+                                          {"random", "before_normalize"});
 }
 
 }  // namespace ddptrain

@@ -41,11 +41,8 @@ class TrivialAugment final : public Transform {
 }  // namespace
 
 Entry<Transform> trivial_augment() {
-  return entry<Transform, TrivialAugment::Options>(
+  return entry_of<Transform, TrivialAugment>(
       "trivial_augment", "One random operation of random strength (TrivialAugment Wide).",
-      [](const TrivialAugment::Options& options) {
-        return std::make_unique<TrivialAugment>(options);
-      },
       {"random", "before_normalize"});
 }
 
