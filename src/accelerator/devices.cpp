@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <limits>
 
-#include "accelerator/accelerator.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "launch/in_child.h"

@@ -1,6 +1,5 @@
 #include "base/quoting.h"
 
-#include <cerrno>
 #include <cmath>
 #include <string_view>
 

@@ -1,5 +1,4 @@
 // Foreign text that a terminal, a log or CI may see.
-#include <algorithm>
 #include <cctype>
 #include <cstdio>
 

@@ -11,7 +11,6 @@
 
 #include "base/error.h"
 #include "base/files/digest.h"
-#include "base/json.h"
 #include "base/text.h"
 
 namespace ddptrain {

@@ -1,6 +1,5 @@
 #include "checkpoint/weights.h"
 
-#include <ATen/core/Tensor.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
@@ -18,7 +17,6 @@
 #include "base/output/log.h"
 #include "base/text.h"
 #include "checkpoint/checkpoint.h"
-#include "checkpoint/safetensors.h"
 
 namespace ddptrain {
 namespace {

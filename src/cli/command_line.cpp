@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "base/output/print.h"
-#include "base/text.h"
 #include "cli/foreign_flags.h"
 #include "cli/foreign_verbs.h"
 #include "cli/program.h"

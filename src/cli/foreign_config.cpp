@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "config/encode.h"
-#include "config/node.h"
 #include "config/yaml/reader.h"
 
 namespace ddptrain {

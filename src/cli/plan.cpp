@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <numeric>
-
 #include "base/error.h"
 #include "base/files/cache_folder.h"
 #include "base/files/files.h"

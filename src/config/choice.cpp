@@ -1,7 +1,5 @@
 #include "config/choice.h"
 
-#include <utility>
-
 #include "base/error.h"
 
 namespace ddptrain {

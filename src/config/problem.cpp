@@ -7,7 +7,6 @@
 #include <set>
 #include <tuple>
 
-#include "base/error.h"
 #include "base/files/files.h"
 #include "base/secrets.h"
 #include "base/text.h"

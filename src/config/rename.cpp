@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/text.h"
 
 namespace ddptrain {
 namespace {

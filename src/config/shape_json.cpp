@@ -8,7 +8,6 @@
 #include <unordered_map>
 
 #include "base/error.h"
-#include "base/json.h"
 
 namespace ddptrain {
 namespace {

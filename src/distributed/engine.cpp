@@ -2,7 +2,6 @@
 
 #include <ATen/core/grad_mode.h>
 
-#include <string>
 #include <unordered_map>
 
 #include "base/error.h"

@@ -8,7 +8,6 @@
 #include <ATen/ops/linalg_qr.h>
 #include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/mm.h>
-#include <ATen/ops/ones.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros_like.h>
 
@@ -17,7 +16,6 @@
 #include "base/error.h"
 #include "base/output/log.h"
 #include "base/random.h"
-#include "base/text.h"
 
 namespace ddptrain {
 namespace {

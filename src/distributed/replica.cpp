@@ -9,7 +9,6 @@
 #include <fmt/ranges.h>
 
 #include <functional>
-#include <memory>
 #include <numeric>
 
 #include "autograd/back_propagate.h"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
-#include <functional>
 
 #include "base/error.h"
 #include "base/files/digest.h"

@@ -4,14 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
 
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/quoting.h"
 #include "base/text.h"
 #include "config/catalog.h"
-#include "config/node.h"
 #include "recipe/eval_splits.h"
 #include "recipe/layers/nested.h"
 #include "recipe/targets.h"

@@ -9,7 +9,6 @@
 #include "base/output/print.h"
 #include "base/output/terminal.h"
 #include "base/quoting.h"
-#include "base/text.h"
 #include "checkpoint/checkpoint.h"
 #include "cli/problems.h"
 #include "cli/verb.h"

@@ -13,7 +13,6 @@
 #include "launch/failure.h"
 #include "launch/heartbeat.h"
 #include "launch/launcher.h"
-#include "launch/signals.h"
 #include "recipe/layers/address.h"
 #include "train/device_memory.h"
 

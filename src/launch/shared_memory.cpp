@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 
 #include <new>
-#include <string>
 
 #include "base/error.h"
 

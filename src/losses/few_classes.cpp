@@ -4,7 +4,6 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/empty_like.h>
 #include <ATen/record_function.h>
 #include <torch/csrc/autograd/functions/utils.h>
 

@@ -3,7 +3,6 @@
 #include <fnmatch.h>
 
 #include <algorithm>
-#include <set>
 
 #include "base/error.h"
 #include "base/text.h"

@@ -4,7 +4,6 @@
 #include <ATen/ops/_fused_sgd.h>
 #include <ATen/ops/empty_like.h>
 
-#include <optional>
 #include <utility>
 
 namespace ddptrain {

@@ -3,12 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "base/text.h"
-#include "config/catalog.h"
-#include "config/scalar.h"
 #include "config/shape.h"
 
 namespace ddptrain {

@@ -11,7 +11,6 @@
 #include "runs/events_jsonl.h"
 #include "runs/newer_version.h"
 #include "runs/run_scores.h"
-#include "runs/samples_json.h"
 #include "runs/sweep_results.h"
 
 namespace ddptrain {

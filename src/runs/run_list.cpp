@@ -1,11 +1,9 @@
 #include "runs/run_list.h"
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "recipe/run_folders.h"
 #include "runs/run_record.h"
 #include "runs/sweep_results.h"

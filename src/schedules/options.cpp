@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "base/names.h"
 #include "schedules/timeline.h"
 
 namespace ddptrain {

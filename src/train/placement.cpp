@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
-#include <string>
 #include <thread>
 
 #include "base/error.h"

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/files/digest.h"
 #include "base/files/files.h"
-#include "base/quoting.h"
 #include "base/text.h"
 #include "base/version.h"
 #include "config/plugin_components.h"

@@ -4,7 +4,6 @@
 #include <ATen/ops/tensor.h>
 
 #include <cstdlib>
-#include <vector>
 
 #include "base/error.h"
 #include "base/files/mapping_guard.h"

@@ -10,7 +10,6 @@
 #include "config/decode.h"
 #include "distributed/engine.h"
 #include "recipe/optimizer_options.h"
-#include "schedules/rate_plan.h"
 #include "train/catalogs.h"
 #include "train/run_state.h"
 #include "train/training.h"

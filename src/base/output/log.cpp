@@ -14,7 +14,6 @@
 #include <memory>
 #include <mutex>
 
-#include "base/error.h"
 #include "base/output/color.h"
 #include "base/output/shared_log.h"
 #include "base/output/table_text.h"

@@ -7,7 +7,6 @@
 #include <csignal>
 #include <cstdarg>
 #include <cstring>
-#include <string>
 #include <utility>
 
 #include "base/error.h"

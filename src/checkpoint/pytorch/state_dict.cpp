@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
-#include <optional>
 #include <string_view>
 #include <unordered_map>
 

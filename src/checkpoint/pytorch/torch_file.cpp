@@ -4,8 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
-#include <limits>
 #include <map>
 #include <span>
 

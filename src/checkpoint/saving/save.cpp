@@ -6,8 +6,6 @@
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <memory>
-#include <optional>
 
 #include "base/error.h"
 #include "base/files/files.h"

@@ -1,7 +1,6 @@
 #include "checkpoint/saving/save_plan.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "runs/state_json.h"
 

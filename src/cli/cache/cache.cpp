@@ -1,8 +1,6 @@
 // `cache [list]` and `cache clear [KIND...]`: what is kept outside of run folders.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "base/files/cache_folder.h"
 #include "base/json.h"

@@ -1,8 +1,6 @@
 // `help [VERB]`, `help error [ID]`
-
 #include "base/error.h"
 #include "base/output/print.h"
-#include "base/text.h"
 #include "cli/documents/documents.h"
 #include "cli/foreign_verbs.h"
 #include "cli/program.h"

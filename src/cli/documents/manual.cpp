@@ -1,7 +1,6 @@
 // `help --man`: ddptrain(1).
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "cli/documents/documents.h"
 
 namespace ddptrain {

@@ -1,8 +1,6 @@
 #include "cli/runs/run_condition.h"
 
-#include <algorithm>
 #include <array>
-#include <optional>
 #include <string_view>
 #include <utility>
 

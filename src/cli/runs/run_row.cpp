@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <filesystem>
 #include <functional>
 #include <future>
 #include <map>
@@ -17,7 +16,6 @@
 #include "base/mean.h"
 #include "base/output/print.h"
 #include "base/output/table_text.h"
-#include "base/quoting.h"
 #include "base/text.h"
 #include "runs/run_list.h"
 #include "runs/run_scores.h"

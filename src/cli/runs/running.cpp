@@ -1,6 +1,5 @@
 #include "cli/runs/running.h"
 
-#include <cstdio>
 #include <filesystem>
 #include <map>
 

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <csignal>
-#include <filesystem>
 #include <set>
 #include <thread>
 

@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "base/json.h"
 #include "base/text.h"
 #include "config/option_text.h"
 #include "config/scalar.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/json.h"
 #include "base/text.h"
 #include "config/scalar.h"
 

@@ -8,7 +8,6 @@
 #include <exception>
 #include <limits>
 #include <mutex>
-#include <string>
 #include <thread>
 
 #include "base/blocked_signals.h"

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <numeric>
 #include <vector>
 
 #include "base/error.h"

@@ -2,7 +2,6 @@
 
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
-#include <chrono>
 #include <functional>
 #include <thread>
 

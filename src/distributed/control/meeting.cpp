@@ -4,11 +4,9 @@
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
 #include <algorithm>
-#include <vector>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "distributed/c10d.h"
 #include "distributed/control/rank_list.h"
 #include "launch/route.h"
 

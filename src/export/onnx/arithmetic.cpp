@@ -1,8 +1,5 @@
 // Sums, products, comparisons, reductions.
-#include <ATen/ops/full.h>
 #include <ATen/ops/scalar_tensor.h>
-
-#include <limits>
 
 #include "export/onnx/mappings.h"
 

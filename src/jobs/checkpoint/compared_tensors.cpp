@@ -9,7 +9,6 @@
 #include <optional>
 #include <unordered_map>
 
-#include "base/text.h"
 #include "checkpoint/weights.h"
 
 namespace ddptrain {

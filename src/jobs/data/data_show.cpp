@@ -1,7 +1,6 @@
 #include "jobs/data/data_show.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 
 #include "base/error.h"

@@ -4,7 +4,6 @@
 #include "base/files/files.h"
 #include "base/output/log.h"
 #include "base/text.h"
-#include "config/decode.h"
 #include "data/tokens/token_dataset.h"
 #include "recipe/targets.h"
 #include "sources/tokens/token_file.h"

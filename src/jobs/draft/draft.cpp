@@ -6,7 +6,6 @@
 #include <cctype>
 #include <cmath>
 #include <filesystem>
-#include <numeric>
 
 #include "base/error.h"
 #include "base/text.h"

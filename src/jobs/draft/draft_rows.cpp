@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "jobs/draft/csv_sniff.h"
-#include "jobs/draft/draft.h"
 #include "jobs/draft/draft_language.h"
 #include "jobs/draft/draft_rows.h"
 #include "jobs/draft/table_profile.h"

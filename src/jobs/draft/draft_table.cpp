@@ -16,7 +16,6 @@
 #include "jobs/draft/table_profile.h"
 #include "jobs/draft/table_training.h"
 #include "sources/table/csv_source.h"
-#include "sources/table/date_columns.h"
 #include "sources/table/parquet_source.h"
 #include "sources/table/table.h"
 

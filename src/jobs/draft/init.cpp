@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <memory>
 #include <set>
-#include <string>
 
 #include "base/error.h"
 #include "base/files/files.h"

@@ -1,9 +1,7 @@
 // `predict RUN... INPUT...`: what each sample is called, its label and the probability of each
 // class, or its value in a regression, in the order of the input; of several runs their mean.
-
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <optional>
 
 #include "base/error.h"

@@ -19,7 +19,6 @@
 #include "sources/remote/data_files.h"
 #include "sources/table/table_source.h"
 #include "sources/text/text_records.h"
-#include "train/build/build.h"
 #include "train/catalogs.h"
 
 namespace ddptrain {

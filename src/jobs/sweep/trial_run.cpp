@@ -1,7 +1,6 @@
 #include "jobs/sweep/trial_run.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 
 #include "base/error.h"
@@ -16,7 +15,6 @@
 #include "recipe/run_folders.h"
 #include "runs/metrics_csv.h"
 #include "runs/run_folder.h"
-#include "runs/run_scores.h"
 #include "train/catalogs.h"
 #include "train/loop/loop.h"
 

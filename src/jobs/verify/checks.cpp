@@ -7,7 +7,6 @@
 #include <functional>
 #include <map>
 
-#include "base/output/table_text.h"
 #include "base/text.h"
 #include "jobs/verify/differences.h"
 #include "jobs/verify/noise.h"

@@ -1,7 +1,6 @@
 #include "jobs/verify/differences.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/equal.h>
 #include <ATen/ops/isnan.h>
 #include <ATen/ops/norm.h>
 #include <fmt/format.h>
@@ -11,7 +10,6 @@
 #include <filesystem>
 #include <limits>
 #include <map>
-#include <set>
 
 #include "base/files/files.h"
 #include "base/json.h"

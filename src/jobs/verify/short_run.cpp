@@ -1,7 +1,5 @@
 #include "jobs/verify/short_run.h"
 
-#include <cmath>
-
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/text.h"
@@ -10,7 +8,6 @@
 #include "distributed/world.h"
 #include "jobs/job.h"
 #include "jobs/start.h"
-#include "jobs/verify/step_gradients.h"
 #include "launch/signals.h"
 #include "runs/events_jsonl.h"
 #include "train/build/build.h"

@@ -9,7 +9,6 @@
 #include "base/output/log.h"
 #include "base/text.h"
 #include "launch/run_process.h"
-#include "launch/signal_relay.h"
 
 namespace ddptrain {
 namespace {

@@ -6,7 +6,6 @@
 #include <ATen/ops/maximum.h>
 #include <ATen/ops/nextafter.h>
 #include <ATen/ops/norm.h>
-#include <ATen/ops/zeros_like.h>
 #include <fmt/format.h>
 
 #include <cmath>

@@ -1,7 +1,6 @@
 #include "metrics/classes/class_scores.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "base/error.h"

@@ -9,8 +9,6 @@
 #include <cmath>
 #include <limits>
 
-#include "models/layers/convolution.h"
-#include "models/layers/dropout.h"
 #include "models/layers/initialize.h"
 
 namespace ddptrain {

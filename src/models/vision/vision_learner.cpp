@@ -4,7 +4,6 @@
 #include <ATen/ops/cat.h>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "models/layers/convolution.h"
 #include "models/layers/dropout.h"
 #include "models/layers/initialize.h"

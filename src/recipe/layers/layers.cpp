@@ -14,7 +14,6 @@
 #include "config/scalar.h"
 #include "config/yaml/reader.h"
 #include "recipe/layers/literal_secrets.h"
-#include "recipe/layers/merge.h"
 #include "recipe/layers/references.h"
 #include "recipe/run_folders.h"
 

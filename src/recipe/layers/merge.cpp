@@ -7,7 +7,6 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "base/text.h"
 #include "config/complete.h"
 #include "config/encode.h"
 #include "config/shape.h"

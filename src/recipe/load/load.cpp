@@ -12,8 +12,6 @@
 #include "config/decode.h"
 #include "config/rename.h"
 #include "config/scalar.h"
-#include "config/shape.h"
-#include "recipe/layers/address.h"
 #include "recipe/layers/literal_secrets.h"
 #include "recipe/layers/merge.h"
 #include "recipe/layers/record.h"

@@ -2,14 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 
 #include "base/text.h"
 #include "config/complete.h"
 #include "config/shape.h"
 #include "recipe/layers/record.h"
-#include "recipe/load/load.h"
 
 namespace ddptrain {
 namespace {

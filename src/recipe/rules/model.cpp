@@ -1,5 +1,4 @@
 // The model against its weights, the images and the classes.
-#include <algorithm>
 #include <array>
 #include <filesystem>
 

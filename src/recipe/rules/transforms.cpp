@@ -1,8 +1,6 @@
 // What is done to images: sizes, and what comes before and after normalize.
 #include "recipe/rules/transforms.h"
 
-#include <algorithm>
-
 #include "config/complete.h"
 #include "config/encode.h"
 #include "recipe/rules/rules.h"

@@ -1,6 +1,4 @@
 // Two classes at every threshold: ROC, and precision by recall.
-#include <algorithm>
-
 #include "report/chart.h"
 #include "report/html.h"
 #include "report/samples.h"

@@ -1,7 +1,6 @@
 // Weights that the run started from: what was copied, moved, re-initialized and dropped.
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "report/html.h"
 #include "report/section.h"
 

@@ -1,7 +1,6 @@
 #include "sources/csv/csv_encoding.h"
 
 #include <array>
-#include <utility>
 
 #include "base/text.h"
 

@@ -1,6 +1,5 @@
 #include "sources/csv/csv_format.h"
 
-#include <algorithm>
 #include <array>
 
 #include "base/names.h"

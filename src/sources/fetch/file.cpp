@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/files/digest.h"
 #include "base/files/files.h"
-#include "base/output/log.h"
 #include "base/text.h"
 #include "sources/fetch/fetch.h"
 

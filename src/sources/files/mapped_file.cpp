@@ -9,7 +9,6 @@
 #include <cstring>
 #include <new>
 #include <tuple>
-#include <utility>
 
 #include "base/error.h"
 #include "base/files/files.h"

@@ -1,7 +1,5 @@
 #include "sources/image/stored_image.h"
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "base/output/log.h"
 #include "transforms/codecs/codecs.h"

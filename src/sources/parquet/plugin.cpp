@@ -18,7 +18,6 @@
 #include <parquet/metadata.h>
 
 #include <new>
-#include <string>
 #include <utility>
 
 #include "base/error.h"

@@ -7,8 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "base/files/files.h"
 #include "base/text.h"
 #include "sources/synthetic/draw_all.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <unordered_map>
 
 #include "text/unicode.h"

@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "config/yaml/reader.h"
 #include "distributed/control/rank_list.h"
-#include "distributed/control/versions.h"
 #include "recipe/layers/changes.h"
 
 namespace ddptrain {

@@ -2,7 +2,6 @@
 
 #include <ATen/record_function.h>
 
-#include <atomic>
 #include <functional>
 #include <map>
 #include <span>

@@ -12,7 +12,6 @@
 #include "losses/rows.h"
 #include "recipe/layers/nested.h"
 #include "recipe/load/load.h"
-#include "recipe/targets.h"
 #include "train/build/shapes.h"
 #include "train/build/splits.h"
 #include "train/catalogs.h"

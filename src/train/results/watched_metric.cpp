@@ -1,12 +1,6 @@
 #include "train/results/watched_metric.h"
 
-#include <cmath>
-#include <filesystem>
-
 #include "base/error.h"
-#include "base/output/log.h"
-#include "base/text.h"
-#include "callbacks/best.h"
 #include "recipe/eval_splits.h"
 #include "recipe/rules/metric_names.h"
 #include "sources/csv/csv.h"

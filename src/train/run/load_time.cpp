@@ -1,7 +1,5 @@
 #include "train/run/load_time.h"
 
-#include <algorithm>
-
 #include "base/clock.h"
 #include "data/dataset.h"
 #include "sources/sampler.h"

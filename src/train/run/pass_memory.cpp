@@ -9,7 +9,6 @@
 #include "distributed/engine.h"
 #include "distributed/phases.h"
 #include "losses/vocabulary_loss.h"
-#include "train/profile/memory_reports.h"
 #include "train/training.h"
 
 namespace ddptrain {

@@ -1,8 +1,6 @@
 #include "train/run/rank.h"
 
 #include <chrono>
-#include <memory>
-#include <string>
 
 #include "base/error.h"
 #include "base/files/files.h"

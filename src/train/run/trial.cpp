@@ -4,10 +4,8 @@
 
 #include <algorithm>
 #include <map>
-#include <utility>
 
 #include "base/error.h"
-#include "data/loader/lengths.h"
 #include "data/tokens/token_dataset.h"
 #include "distributed/engine.h"
 #include "distributed/world.h"

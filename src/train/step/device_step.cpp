@@ -11,9 +11,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "distributed/async_host_copy.h"
-#include "distributed/c10d.h"
 #include "distributed/control/failure_board.h"
 #include "distributed/engine.h"
 #include "distributed/lost_peer.h"

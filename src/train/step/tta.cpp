@@ -5,8 +5,6 @@
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros_like.h>
 
-#include "losses/loss.h"
-
 namespace ddptrain {
 namespace {
 

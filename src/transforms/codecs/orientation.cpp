@@ -1,6 +1,5 @@
 // EXIF's orientation: where it is written, and what it means.
 #include <algorithm>
-#include <cstring>
 
 #include "transforms/codecs/codecs.h"
 

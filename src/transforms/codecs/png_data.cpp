@@ -5,9 +5,7 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
-#include <vector>
 
 #include "transforms/codecs/codecs.h"
 

@@ -1,7 +1,6 @@
 #include "transforms/color/normalize.h"
 
 #include "base/names.h"
-#include "transforms/transform.h"
 
 namespace ddptrain {
 namespace {

@@ -5,7 +5,6 @@
 
 #include "transforms/color/relight.h"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "transforms/geometry.h"
-#include "transforms/geometry/warp.h"
 
 namespace ddptrain {
 namespace {

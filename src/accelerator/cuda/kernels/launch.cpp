@@ -10,7 +10,6 @@
 #include <map>
 #include <mutex>
 #include <tuple>
-#include <utility>
 
 namespace ddptrain {
 namespace {
