@@ -22,7 +22,7 @@ std::vector<std::string> numbers(std::string_view pattern, std::string_view insi
   const auto from = inside.substr(0, dots), to = inside.substr(dots + 2);
   const auto first = parse_integer(std::string(from)), last = parse_integer(std::string(to));
   if (!first || !last || *first < 0 || *last < 0)
-    refuse(pattern, "'" + std::string(inside) + "' is no range of numbers, as in 000..099");
+    refuse(pattern, fmt::format("'{}' is no range of numbers, as in 000..099", inside));
   const auto count = static_cast<std::size_t>(*first < *last ? *last - *first : *first - *last) + 1;
   if (count > most_names) refuse(pattern, "more than a million names");
   const bool padded = (from.size() > 1 && from[0] == '0') || (to.size() > 1 && to[0] == '0');

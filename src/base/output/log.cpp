@@ -125,7 +125,7 @@ namespace {
 std::string tagged(const std::string& where, const char* tag, const char* code,
                    const std::string& line) {
   if (!is_colored()) return where + tag + ": " + line;
-  return where + "\033[" + code + "m" + tag + ":\033[0m " + line;
+  return fmt::format("{}\033[{}m{}:\033[0m {}", where, code, tag, line);
 }
 
 /// What others wrote, too, as one line without secrets.

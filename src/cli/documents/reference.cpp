@@ -65,12 +65,10 @@ std::string component_text(const std::string& kind, const EntryBase& component,
 }  // namespace
 
 std::string reference_text(const Catalogs& catalogs) {
-  std::string text =
-      "# Recipe reference\n\n"
-      "Made by `ddptrain schema --reference`; what `ddptrain describe` says of one component or "
-      "key, for all.\n\n"
-      "## Keys of a recipe\n\n" +
-      table_of(recipe_shape().children);
+  std::string text = fmt::format(
+      "# Recipe reference\n\nMade by `ddptrain schema --reference`; what `ddptrain describe` says "
+      "of one component or key, for all.\n\n## Keys of a recipe\n\n{}",
+      table_of(recipe_shape().children));
   for (const auto& [kind, catalog] : catalogs) {
     text += fmt::format("\n## {}\n\nNamed in `{}`.\n", kind, key_of_kind(kind, catalogs));
     for (std::size_t i = 0; i < catalog->size(); ++i)

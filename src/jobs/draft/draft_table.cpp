@@ -133,11 +133,11 @@ std::string date_lines(const TablePlan& plan) {
 
 std::string table_recipe(const InitRequest& request, const TableFile& file,
                          const TableProfile& profile, const TablePlan& plan, const Table& table) {
-  const auto data = "  type: " + file.dataset + "\n  file: " + yaml_text(request.written) + "\n" +
-                    csv_lines(profile.csv) + missing_lines(profile.missing) + target_lines(plan) +
-                    "  categories: " + yaml_list(*plan.options.categories.value) +
-                    "\n  continuous: " + yaml_list(*plan.options.continuous.value) + "\n" +
-                    date_lines(plan) + "  valid: " + valid_of_table(plan);
+  const auto data = fmt::format(
+      "  type: {}\n  file: {}\n{}{}{}  categories: {}\n  continuous: {}\n{}  valid: {}",
+      file.dataset, yaml_text(request.written), csv_lines(profile.csv),
+      missing_lines(profile.missing), target_lines(plan), yaml_list(*plan.options.categories.value),
+      yaml_list(*plan.options.continuous.value), date_lines(plan), valid_of_table(plan));
   return training_lines(table, data);
 }
 

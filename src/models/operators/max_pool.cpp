@@ -5,6 +5,7 @@
 #include <ATen/ops/max_pool2d.h>
 #include <ATen/ops/max_pool2d_with_indices.h>
 #include <ATen/ops/max_pool2d_with_indices_backward.h>
+#include <fmt/format.h>
 #include <torch/library.h>
 
 #include <string>
@@ -64,8 +65,7 @@ class MaxPoolFunction final : public AutogradFunction {
 TORCH_LIBRARY_FRAGMENT(ddptrain, m) {
   const std::string window = "int kernel, int stride, int padding, bool ceil)";
   for (const char* kind : {"", "_in_parts"}) {
-    m.def((std::string("max_pool") + kind + "(Tensor input, " + window + " -> (Tensor, Tensor)")
-              .c_str());
+    m.def((fmt::format("max_pool{}(Tensor input, {} -> (Tensor, Tensor)", kind, window)).c_str());
     m.def((std::string("max_pool_backward") + kind +
            "(Tensor gradient, Tensor input, Tensor places, " + window + " -> Tensor")
               .c_str());

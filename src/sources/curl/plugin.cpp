@@ -2,6 +2,7 @@
 #include "sources/curl/plugin.h"
 
 #include <curl/curl.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
@@ -116,8 +117,7 @@ class CurlClient final : public HttpClient {
       curl_easy_setopt(handle, CURLOPT_CAINFO, settings_.ca_file.c_str());
     if (request.head) curl_easy_setopt(handle, CURLOPT_NOBODY, 1L);
     if (request.count > 0 && request.ranged) {
-      const auto range =
-          std::to_string(request.offset) + "-" + std::to_string(request.offset + request.count - 1);
+      const auto range = fmt::format("{}-{}", request.offset, request.offset + request.count - 1);
       curl_easy_setopt(handle, CURLOPT_RANGE, range.c_str());
     }
     if (settings_.sign.empty()) return;

@@ -29,7 +29,7 @@ std::string why_refused(const HttpReply& reply, const std::string& url) {
              "storage.objects.list); without it, name shards by a pattern, as in "
              "'train-{000000..000099}.tar'";
     case 404:
-      return "there is no '" + bucket + "' (" + status + ")";
+      return fmt::format("there is no '{}' ({})", bucket, status);
     default:
       return "the store answers a request for its list with " + status;
   }

@@ -229,8 +229,8 @@ void HttpFiles::require_range(const std::string& url, const HttpReply& reply,
   const auto tag = without_quotes(reply.tag);
   const bool sent = reply.status == 200 || reply.status == 206;
   if (sent && is_in_bucket(url) && !tag.empty() && !there.tag.empty() && tag != there.tag)
-    fail_at(url, "it changed while the run read it: its ETag was '" + shown(there.tag, 80) +
-                     "' and is now '" + shown(tag, 80) + "'");
+    fail_at(url, fmt::format("it changed while the run read it: its ETag was '{}' and is now '{}'",
+                             shown(there.tag, 80), shown(tag, 80)));
   const bool whole = request.offset == 0 && request.count == size;
   if (reply.status == 200 && whole && !reply.too_long && reply.body.size() == size) return;
   if (reply.status == 200 && !whole) fail_at(url, "the server sends no ranges, only whole files");

@@ -85,8 +85,8 @@ class TarReader {
     const auto begin = files_.read(path_, 0, 4);
     const bool gzip = begin.starts_with("\x1f\x8b"), zstd = begin == "\x28\xb5\x2f\xfd";
     if (gzip || zstd)
-      refuse(std::string("is compressed (") + (gzip ? "gzip" : "zstd") +
-             "); samples are read at random, so write it as plain tar");
+      refuse(fmt::format("is compressed ({}); samples are read at random, so write it as plain tar",
+                         gzip ? "gzip" : "zstd"));
     if (begin.empty()) refuse("is empty");
   }
 

@@ -68,7 +68,7 @@ std::string write_pointed(const fs::path& folder, int split, int index,
   const auto scene = draw_scene({kArrow}, options.size, random);
   const auto& pose = scene.poses.front();
   const auto name =
-      "images/" + std::string(split == 0 ? "train" : "val") + "_" + file_number(index) + ".png";
+      fmt::format("images/{}_{}.png", split == 0 ? "train" : "val", file_number(index));
   write_made_file(folder / name, encode_png(scene.image));
   std::string row = name;
   for (const double place : {pose.x, pose.y, pose.x + kTip * pose.radius * pose.turn_x,

@@ -53,8 +53,7 @@ class NumberCells final : public ParquetCells {
   void text(std::string_view value) override {
     if (is_missing(value)) return missing();
     const auto parsed = cell_number(value);
-    if (parsed.is != CellNumber::number)
-      return refuse("'" + std::string(value) + "' is not a number");
+    if (parsed.is != CellNumber::number) return refuse(fmt::format("'{}' is not a number", value));
     numbers_.push_back(parsed.value);
   }
 

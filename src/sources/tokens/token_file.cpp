@@ -127,7 +127,7 @@ void TokenFile::read_header(std::string_view text) {
     try {
       header.at(key).get_to(to);
     } catch (const Json::exception&) {
-      fail(std::string("its header has no usable '") + key + "'; write the file again");
+      fail(fmt::format("its header has no usable '{}'; write the file again", key));
     }
   };
   Json options;
