@@ -29,11 +29,11 @@ at::Tensor with_fresh(const at::Tensor& named, std::int64_t dim, std::int64_t fr
 }
 
 /// For each place here its place in with_fresh().
-at::Tensor places(const NameMatch& match, const at::Tensor& named, std::int64_t names_there) {
+at::Tensor places(const NameMatch& match, const at::Tensor& named) {
   std::vector<std::int64_t> from = match.from;
-  auto next = names_there;
+  auto next = match.names_there;
   for (auto& place : from)
-    if (place < 0) place = named.is_floating_point() ? names_there : next++;
+    if (place < 0) place = named.is_floating_point() ? match.names_there : next++;
   return at::tensor(from, at::kLong);
 }
 
@@ -52,6 +52,7 @@ NameMatch match_names(const std::vector<std::string>& there, const std::vector<s
   std::unordered_map<std::string_view, std::int64_t> places;
   for (std::size_t i = 0; i < there.size(); ++i) places[there[i]] = static_cast<std::int64_t>(i);
   NameMatch match;
+  match.names_there = std::ssize(there);
   std::unordered_set<std::string_view> known, fresh, dropped;
   for (std::size_t i = 0; i < here.size(); ++i) {
     known.insert(here[i]);
@@ -73,18 +74,18 @@ NameMatch match_names(const std::vector<std::string>& there, const std::vector<s
 }
 
 at::Tensor matched(const at::Tensor& saved, const at::Tensor& own, std::int64_t dim,
-                   const NameMatch& match, std::int64_t names_there, FreshPlaces fresh) {
+                   const NameMatch& match, FreshPlaces fresh) {
   const at::NoGradGuard no_grad;
   const auto names_here = static_cast<std::int64_t>(match.from.size());
-  const auto named = saved.narrow(dim, 0, names_there);
+  const auto named = saved.narrow(dim, 0, match.names_there);
   const auto local = own.detach().to(at::kCPU);
-  auto made =
-      with_fresh(named, dim, match.fresh).index_select(dim, places(match, named, names_there));
+  auto made = with_fresh(named, dim, match.fresh).index_select(dim, places(match, named));
   if (fresh == FreshPlaces::own) put_own(made, local, dim, match);
-  const auto more_here = own.size(dim) - names_here, more_there = saved.size(dim) - names_there;
+  const auto more_here = own.size(dim) - names_here,
+             more_there = saved.size(dim) - match.names_there;
   if (more_here == 0) return made;
   const auto& rest = more_here == more_there ? saved : local;
-  const auto first = more_here == more_there ? names_there : names_here;
+  const auto first = more_here == more_there ? match.names_there : names_here;
   return at::cat({made, rest.narrow(dim, first, more_here).to(made.scalar_type())}, dim);
 }
 

@@ -13,10 +13,11 @@ namespace ddptrain {
 /// (fastai.text.learner.match_embeds).
 struct NameMatch {
   std::vector<std::int64_t> from;  // for each name here its place there; -1: not there
-  std::int64_t copied = 0;         // at the same place
-  std::int64_t moved = 0;          // from another place
-  std::int64_t fresh = 0;          // not there
-  std::int64_t dropped = 0;        // places there whose name is not here
+  std::int64_t names_there = 0;
+  std::int64_t copied = 0;                              // at the same place
+  std::int64_t moved = 0;                               // from another place
+  std::int64_t fresh = 0;                               // not there
+  std::int64_t dropped = 0;                             // places there whose name is not here
   std::vector<std::string> fresh_names, dropped_names;  // each once, in order
 };
 
@@ -33,6 +34,6 @@ enum class FreshPlaces {
 /// names both may have further places: those are saved's where there are as many, else own. The
 /// sizes of all other dimensions must be equal.
 at::Tensor matched(const at::Tensor& saved, const at::Tensor& own, std::int64_t dim,
-                   const NameMatch& match, std::int64_t names_there, FreshPlaces fresh);
+                   const NameMatch& match, FreshPlaces fresh);
 
 }  // namespace ddptrain

@@ -71,18 +71,23 @@ void row_gradient(T* to, const FewScores<T>& scores, const FewWeights<T>& weight
                            (c == label ? own : 0.0));
 }
 
-/// Terms, and the gradient of each value by its row of scores.
+/// Terms, and the gradient of each value by its row of scores: where a loss is written.
+struct TermsAndGradients {
+  const LossTerms& terms;
+  const at::Tensor& gradients;
+};
+
 template <class T>
 void all_rows(const at::Tensor& scores, const at::Tensor& labels, const at::Tensor& weight,
-              const FewClassesOptions& o, const LossTerms& terms, const at::Tensor& gradients) {
+              const FewClassesOptions& o, const TermsAndGradients& into) {
   const auto classes = scores.size(1);
   const auto rows = scores.size(0);
   const FewWeights<T> weights(weight, classes);
   const auto* given = scores.const_data_ptr<T>();
   const auto* known = labels.const_data_ptr<std::int64_t>();
-  auto* values = terms.values.mutable_data_ptr<T>();
-  auto* counts = terms.weights.mutable_data_ptr<T>();
-  auto* gradient = gradients.mutable_data_ptr<T>();
+  auto* values = into.terms.values.mutable_data_ptr<T>();
+  auto* counts = into.terms.weights.mutable_data_ptr<T>();
+  auto* gradient = into.gradients.mutable_data_ptr<T>();
   for (std::int64_t r = 0; r < rows; ++r, gradient += classes) {
     const auto label = known[r];
     T value = 0, counted = 0;
@@ -164,7 +169,7 @@ std::optional<LossTerms> few_classes_loss(const at::Tensor& scores, const at::Te
     const at::AutoDispatchBelowAutograd below;
     terms = {at::empty({rows}, scores.options()), at::empty({rows}, scores.options())};
     AT_DISPATCH_FLOATING_TYPES(scores.scalar_type(), "few_classes_loss", [&] {
-      all_rows<scalar_t>(scores, labels, weight, options, terms, node->gradients());
+      all_rows<scalar_t>(scores, labels, weight, options, {terms, node->gradients()});
     });
   }
   torch::autograd::set_history(terms.values, node);

@@ -75,19 +75,8 @@ Frame frame_of(const Chart& chart) {
 }
 
 const char* look_name(ChartLine::Look look) {
-  switch (look) {
-    case ChartLine::Look::plain:
-      return "plain";
-    case ChartLine::Look::raw:
-      return "raw";
-    case ChartLine::Look::smooth:
-      return "smooth";
-    case ChartLine::Look::dots:
-      return "dots";
-    case ChartLine::Look::dashed:
-      return "dashed";
-  }
-  return "plain";
+  constexpr const char* names[] = {"plain", "raw", "smooth", "dots", "dashed"};
+  return names[static_cast<std::size_t>(look)];
 }
 
 std::string classes(const ChartLine& line) {

@@ -14,10 +14,9 @@ PublishedWeights a1(std::string_view model, std::string_view file, std::string_v
   return {.model = model,
           .name = "a1_in1k",
           .publisher = "timm",
-          .url =
-              "https://github.com/huggingface/pytorch-image-models/releases/download/"
-              "v0.1-rsb-weights/" +
-              std::string(file),
+          .url = fmt::format("https://github.com/huggingface/pytorch-image-models/releases/"
+                             "download/v0.1-rsb-weights/{}",
+                             file),
           .sha256 = digest,
           .mebibytes = mebibytes,
           .prepared = Preprocessing{288, 288, "bicubic"},
@@ -29,71 +28,51 @@ constexpr std::string_view kReleases =
     "https://github.com/huggingface/pytorch-image-models/releases/download/v0.1-weights/";
 constexpr std::string_view kDeit = "https://dl.fbaipublicfiles.com/deit/";
 
-/// Address, digits, preparation and license as timm's source has them (default_cfgs of `source`).
-PublishedWeights configured(std::string_view model, std::string_view name,
-                            const std::string& address, std::string_view digest, double mebibytes,
-                            const Preprocessing& prepared, const std::string& source) {
-  return {
-      .model = model,
-      .name = name,
-      .publisher = "timm",
-      .url = fmt::format("{}-{}.pth", address, digest),
-      .sha256 = digest,
-      .mebibytes = mebibytes,
-      .prepared = prepared,
-      .license = "Apache-2.0",
-      .license_source =
-          "https://github.com/huggingface/pytorch-image-models/blob/v1.0.31/timm/models/" + source};
+/// Weights as timm's source has them: a row of default_cfgs.
+struct Configured {
+  std::string_view model, name, file, digest;
+  double mebibytes;
+  int resize, crop;  // equal: all of the image; else the middle of a larger one
+};
+
+PublishedWeights published(const Configured& row, std::string_view folder,
+                           std::string_view source) {
+  return {.model = row.model,
+          .name = row.name,
+          .publisher = "timm",
+          .url = fmt::format("{}{}-{}.pth", folder, row.file, row.digest),
+          .sha256 = row.digest,
+          .mebibytes = row.mebibytes,
+          .prepared = Preprocessing{row.resize, row.crop, "bicubic"},
+          .license = "Apache-2.0",
+          .license_source = fmt::format(
+              "https://github.com/huggingface/pytorch-image-models/blob/v1.0.31/timm/models/{}",
+              source)};
 }
 
-/// Images of `size` pixels, all of the image; or the middle of a larger one.
-Preprocessing bicubic(int resize, int crop) { return {resize, crop, "bicubic"}; }
+constexpr Configured kMobile[] = {
+    {"efficientnet_b0", "ra_in1k", "efficientnet_b0_ra", "3dd342df", 20.4, 256, 224},
+    {"efficientnet_b1", "ft_in1k", "efficientnet_b1", "533bc792", 30, 256, 256},
+    {"efficientnet_b2", "ra_in1k", "efficientnet_b2_ra", "bcdf34b7", 35, 288, 288},
+    {"efficientnet_b3", "ra2_in1k", "efficientnet_b3_ra2", "cf984f9c", 47, 320, 320},
+    {"efficientnet_b4", "ra2_in1k", "efficientnet_b4_ra2_320", "7eb33cd5", 74.3, 384, 384},
+    {"mobilenet_v2", "ra_in1k", "mobilenetv2_100_ra", "b33bc2c4", 13.5, 256, 224},
+    {"mobilenet_v3_large", "ra_in1k", "mobilenetv3_large_100_ra", "f55367f5", 21.1, 256, 224},
+    {"mobilenet_v3_small", "lamb_in1k", "mobilenetv3_small_100_lamb", "266a294c", 9.8, 256, 224},
+};
 
-std::vector<PublishedWeights> mobile_weights() {
-  const auto row = [](std::string_view model, std::string_view name, const std::string& file,
-                      std::string_view digest, double mebibytes, const Preprocessing& prepared) {
-    const std::string source =
-        model.starts_with("mobilenet_v3") ? "mobilenetv3.py" : "efficientnet.py";
-    return configured(model, name, std::string(kReleases) + file, digest, mebibytes, prepared,
-                      source);
-  };
-  return {
-      row("efficientnet_b0", "ra_in1k", "efficientnet_b0_ra", "3dd342df", 20.4, bicubic(256, 224)),
-      row("efficientnet_b1", "ft_in1k", "efficientnet_b1", "533bc792", 30, bicubic(256, 256)),
-      row("efficientnet_b2", "ra_in1k", "efficientnet_b2_ra", "bcdf34b7", 35, bicubic(288, 288)),
-      row("efficientnet_b3", "ra2_in1k", "efficientnet_b3_ra2", "cf984f9c", 47, bicubic(320, 320)),
-      row("efficientnet_b4", "ra2_in1k", "efficientnet_b4_ra2_320", "7eb33cd5", 74.3,
-          bicubic(384, 384)),
-      row("mobilenet_v2", "ra_in1k", "mobilenetv2_100_ra", "b33bc2c4", 13.5, bicubic(256, 224)),
-      row("mobilenet_v3_large", "ra_in1k", "mobilenetv3_large_100_ra", "f55367f5", 21.1,
-          bicubic(256, 224)),
-      row("mobilenet_v3_small", "lamb_in1k", "mobilenetv3_small_100_lamb", "266a294c", 9.8,
-          bicubic(256, 224)),
-  };
-}
-
-std::vector<PublishedWeights> deit_weights() {
-  const auto row = [](std::string_view model, std::string_view name, const std::string& file,
-                      std::string_view digest, double mebibytes, const Preprocessing& prepared) {
-    auto weights =
-        configured(model, name, std::string(kDeit) + file, digest, mebibytes, prepared, "deit.py");
-    weights.is_default = name == "fb_in1k";
-    return weights;
-  };
-  return {
-      row("deit_ti_16", "fb_in1k", "deit_tiny_patch16_224", "a1311bcf", 21.8, bicubic(248, 224)),
-      row("deit_ti_16", "distilled_fb_in1k", "deit_tiny_distilled_patch16_224", "b40b3cf7", 22.6,
-          bicubic(248, 224)),
-      row("deit_s_16", "fb_in1k", "deit_small_patch16_224", "cd65a155", 84.1, bicubic(248, 224)),
-      row("deit_s_16", "distilled_fb_in1k", "deit_small_distilled_patch16_224", "649709d9", 85.6,
-          bicubic(248, 224)),
-      row("deit_b_16", "fb_in1k", "deit_base_patch16_224", "b5f2ef4d", 330.2, bicubic(248, 224)),
-      row("deit_b_16", "fb_in1k_384", "deit_base_patch16_384", "8de9b5d1", 331.3,
-          bicubic(384, 384)),
-      row("deit_b_16", "distilled_fb_in1k", "deit_base_distilled_patch16_224", "df68dfff", 333.1,
-          bicubic(248, 224)),
-  };
-}
+constexpr Configured kDeitRows[] = {
+    {"deit_ti_16", "fb_in1k", "deit_tiny_patch16_224", "a1311bcf", 21.8, 248, 224},
+    {"deit_ti_16", "distilled_fb_in1k", "deit_tiny_distilled_patch16_224", "b40b3cf7", 22.6, 248,
+     224},
+    {"deit_s_16", "fb_in1k", "deit_small_patch16_224", "cd65a155", 84.1, 248, 224},
+    {"deit_s_16", "distilled_fb_in1k", "deit_small_distilled_patch16_224", "649709d9", 85.6, 248,
+     224},
+    {"deit_b_16", "fb_in1k", "deit_base_patch16_224", "b5f2ef4d", 330.2, 248, 224},
+    {"deit_b_16", "fb_in1k_384", "deit_base_patch16_384", "8de9b5d1", 331.3, 384, 384},
+    {"deit_b_16", "distilled_fb_in1k", "deit_base_distilled_patch16_224", "df68dfff", 333.1, 248,
+     224},
+};
 
 }  // namespace
 
@@ -106,8 +85,14 @@ std::vector<PublishedWeights> timm_weights() {
       a1("resnet152", "resnet152_a1_0-2eee8a7a.pth", "2eee8a7a", 230.4),
       a1("resnext50_32x4d", "resnext50_32x4d_a1_0-b5a91a1d.pth", "b5a91a1d", 95.8),
   };
-  for (const auto& more : {mobile_weights(), deit_weights()})
-    all.insert(all.end(), more.begin(), more.end());
+  for (const auto& row : kMobile)
+    all.push_back(
+        published(row, kReleases,
+                  row.model.starts_with("mobilenet_v3") ? "mobilenetv3.py" : "efficientnet.py"));
+  for (const auto& row : kDeitRows) {
+    all.push_back(published(row, kDeit, "deit.py"));
+    all.back().is_default = row.name == "fb_in1k";
+  }
   // The card of this one could not be seen; those of its kin state the same license.
   for (auto& weights : all)
     if (weights.model == "resnet101") weights.license_source.clear();

@@ -36,36 +36,36 @@ TEST(MatchNames, TakesTheLastOfANameThatIsListedTwice) {
 TEST(MatchedRows, AreTheSavedOnesAndTheirMean) {
   const auto saved = ramp({3, 2});  // 0 1, 2 3, 4 5
   const auto made =
-      matched(saved, at::zeros({4, 2}), 0, match_names({"a", "b", "c"}, {"c", "new", "a", "b"}), 3,
+      matched(saved, at::zeros({4, 2}), 0, match_names({"a", "b", "c"}, {"c", "new", "a", "b"}),
               FreshPlaces::mean);
   EXPECT_TRUE(at::equal(made, vector_of({4, 5, 2, 3, 0, 1, 2, 3}).view({4, 2})));
 }
 
 TEST(MatchedRows, KeepTheModelsOwnWhereAsked) {
   const auto made = matched(ramp({2}), vector_of({7, 8, 9}), 0,
-                            match_names({"a", "b"}, {"b", "new", "a"}), 2, FreshPlaces::own);
+                            match_names({"a", "b"}, {"b", "new", "a"}), FreshPlaces::own);
   EXPECT_TRUE(at::equal(made, vector_of({1, 8, 0})));
 }
 
 TEST(MatchedRows, MatchAlongAnyDimension) {
   const auto made = matched(ramp({2, 3}), at::zeros({2, 2}), 1,
-                            match_names({"a", "b", "c"}, {"c", "a"}), 3, FreshPlaces::mean);
+                            match_names({"a", "b", "c"}, {"c", "a"}), FreshPlaces::mean);
   EXPECT_TRUE(at::equal(made, vector_of({2, 0, 5, 3}).view({2, 2})));
 }
 
 // Rows of a bag's n-grams stand behind those of its words.
 TEST(MatchedRows, BeyondTheNamesStayWhereThereAreAsMany) {
   const auto match = match_names({"a", "b"}, {"b"});
-  EXPECT_TRUE(at::equal(matched(ramp({4}), at::zeros({3}), 0, match, 2, FreshPlaces::mean),
+  EXPECT_TRUE(at::equal(matched(ramp({4}), at::zeros({3}), 0, match, FreshPlaces::mean),
                         vector_of({1, 2, 3})));
-  EXPECT_TRUE(at::equal(matched(ramp({4}), vector_of({7, 8, 9, 9}), 0, match, 2, FreshPlaces::mean),
+  EXPECT_TRUE(at::equal(matched(ramp({4}), vector_of({7, 8, 9, 9}), 0, match, FreshPlaces::mean),
                         vector_of({1, 8, 9, 9})));
 }
 
 TEST(MatchedRows, OfWholeNumbersGetOnesThatNobodyHas) {
   const auto made = matched(at::tensor(std::vector<std::int64_t>{4, 9}).unsqueeze(1),
                             at::zeros({4, 1}, at::kLong), 0,
-                            match_names({"a", "b"}, {"x", "b", "y", "a"}), 2, FreshPlaces::mean);
+                            match_names({"a", "b"}, {"x", "b", "y", "a"}), FreshPlaces::mean);
   EXPECT_TRUE(at::equal(made, at::tensor(std::vector<std::int64_t>{10, 9, 11, 4}).unsqueeze(1)));
 }
 

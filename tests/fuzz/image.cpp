@@ -24,7 +24,7 @@ void read_window(const EncodedImage& file, const DecodeOptions& options, int cho
   window.out_width = 1 + (choice >> 4 & 3) * 9;
   window.out_height = 1 + (choice >> 6 & 3) * 7;
   Image work, into;
-  decode_window(file, window, DecodeMode::fast, options, work, into);
+  decode_window(file, {window, DecodeMode::fast}, options, work, into);
   fuzz::claim(into.width == window.out_width && into.height == window.out_height,
               "a window has the size that was asked for");
 }

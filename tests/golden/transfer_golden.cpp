@@ -47,8 +47,7 @@ GOLDEN(transfer, match_embeds) {
     const auto saved = bias ? sine_tensor({count}, 2) : sine_tensor({count, width}, 1);
     auto sizes = saved.sizes().vec();
     sizes[0] = std::ssize(now);
-    expect_values(matched(saved, at::zeros(sizes), 0, match, count, FreshPlaces::mean), expected,
-                  name);
+    expect_values(matched(saved, at::zeros(sizes), 0, match, FreshPlaces::mean), expected, name);
   }
 }
 
@@ -76,7 +75,7 @@ GOLDEN(transfer, load_pretrained) {
   there.fitted.columns = {{"", read_words(file("words")), true}};
   here.fitted.columns = {{"", now, true}};
   const auto& entry = *catalog<Model>().find("awd_lstm");
-  match_rows_by_name(saved, there, here, *model, entry, {.outputs = false});
+  match_rows_by_name(saved, there, here, {*model, entry}, {.outputs = false});
   const auto fit = take_weights(saved, model->state(), {}, model->own_parts());
   EXPECT_TRUE(fit.missing.empty() && fit.reshaped.empty()) << misfit(fit);
   std::size_t compared = 0;

@@ -22,7 +22,7 @@ bool survives(const test::Bytes& bytes) {
            EXPECT_EQ(image.bytes.size(), image.values());
            Window window{size.width * 0.3, size.height * 0.3, size.width * 0.5, size.height * 0.4};
            window.out_width = window.out_height = 16;
-           decode_window({bytes, "f"}, window, DecodeMode::fast, options, work, image);
+           decode_window({bytes, "f"}, {window, DecodeMode::fast}, options, work, image);
            EXPECT_EQ(image.bytes.size(), 16U * 16 * 3);
          })
       .empty();

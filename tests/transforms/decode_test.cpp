@@ -117,7 +117,7 @@ TEST(DecodeWindow, ExactIsCropAndResizeOfTheWholeImage) {
   crop(expected, {10, 5, 60, 50});
   Image resized, work, got;
   resample(expected, whole(expected, 32, 32), resized);
-  decode_window({bytes, "a"}, window_at(10, 5, 60, 50, 32, 32), DecodeMode::exact, {}, work, got);
+  decode_window({bytes, "a"}, {window_at(10, 5, 60, 50, 32, 32), DecodeMode::exact}, {}, work, got);
   EXPECT_EQ(got.bytes, resized.bytes);
 }
 
@@ -135,8 +135,8 @@ TEST(DecodeWindow, FastIsCloseToExactForEveryKindOfFile) {
     const auto window =
         window_at(size.width / 5, size.height / 7, size.width / 2, size.height / 2, 24, 20);
     Image work, fast, exact;
-    decode_window({bytes, name}, window, DecodeMode::fast, {}, work, fast);
-    decode_window({bytes, name}, window, DecodeMode::exact, {}, work, exact);
+    decode_window({bytes, name}, {window, DecodeMode::fast}, {}, work, fast);
+    decode_window({bytes, name}, {window, DecodeMode::exact}, {}, work, exact);
     ASSERT_EQ(fast.bytes.size(), exact.bytes.size());
     EXPECT_LT(mean_difference(fast, exact), 2.55) << name;  // 1 % of the range
   }
@@ -172,10 +172,10 @@ TEST(DecodeWindow, APartDecodedAloneIsThatPartOfTheWholeImage) {
     const auto bytes = test::jpeg_file(noisy(size.width, size.height, random), kind);
     const auto window = random_window(size, random);
     Image work, part, whole, cut;
-    decode_window({bytes, "a"}, window, DecodeMode::fast, {}, work, part);
+    decode_window({bytes, "a"}, {window, DecodeMode::fast}, {}, work, part);
     const int shrink = decoded_shrink(window, DecodeMode::fast);
     decode_shrunk({bytes, "a"}, shrink, {}, whole);
-    cut_window(view_of(whole), size, shrink, window, DecodeMode::fast, cut);
+    cut_window(view_of(whole), size, shrink, {window, DecodeMode::fast}, cut);
     ASSERT_EQ(part.bytes, cut.bytes)
         << kind.across << " x " << kind.down << ", " << size.width << " x " << size.height << " at "
         << window.left << ", " << window.top << " + " << window.width << " x " << window.height
@@ -186,7 +186,7 @@ TEST(DecodeWindow, APartDecodedAloneIsThatPartOfTheWholeImage) {
 TEST(DecodeWindow, FastDecodesOnlyTheWindow) {
   const auto bytes = golden_file("a_rgb.jpg");
   Image work, got;
-  decode_window({bytes, "a"}, window_at(64, 32, 16, 24, 16, 24), DecodeMode::fast, {}, work, got);
+  decode_window({bytes, "a"}, {window_at(64, 32, 16, 24, 16, 24), DecodeMode::fast}, {}, work, got);
   EXPECT_EQ(work.height, 24);
   EXPECT_LT(work.width, 64);
 }
@@ -194,11 +194,11 @@ TEST(DecodeWindow, FastDecodesOnlyTheWindow) {
 TEST(DecodeWindow, ScalesWhileDecodingOnlyWhereResolutionIsLeft) {
   const auto bytes = golden_file("a_rgb.jpg");  // 120 x 90
   Image work, got;
-  decode_window({bytes, "a"}, window_at(0, 0, 120, 90, 60, 45), DecodeMode::fast, {}, work, got);
+  decode_window({bytes, "a"}, {window_at(0, 0, 120, 90, 60, 45), DecodeMode::fast}, {}, work, got);
   EXPECT_EQ(work.width, 60);
-  decode_window({bytes, "a"}, window_at(0, 0, 120, 90, 61, 45), DecodeMode::fast, {}, work, got);
+  decode_window({bytes, "a"}, {window_at(0, 0, 120, 90, 61, 45), DecodeMode::fast}, {}, work, got);
   EXPECT_EQ(work.width, 120);
-  decode_window({bytes, "a"}, window_at(0, 0, 120, 90, 15, 11), DecodeMode::fast, {}, work, got);
+  decode_window({bytes, "a"}, {window_at(0, 0, 120, 90, 15, 11), DecodeMode::fast}, {}, work, got);
   EXPECT_EQ(work.width, 15);
 }
 

@@ -43,8 +43,8 @@ double difference(const std::string& path, int out, std::uint64_t index) {
   Stream random(1, index);
   const Window window = draw(image_size({bytes, path}), out, random);
   Image work, fast, exact;
-  decode_window({bytes, path}, window, DecodeMode::fast, {}, work, fast);
-  decode_window({bytes, path}, window, DecodeMode::exact, {}, work, exact);
+  decode_window({bytes, path}, {window, DecodeMode::fast}, {}, work, fast);
+  decode_window({bytes, path}, {window, DecodeMode::exact}, {}, work, exact);
   double sum = 0;
   for (std::size_t i = 0; i < exact.bytes.size(); ++i)
     sum += std::abs(fast.bytes[i] - exact.bytes[i]);

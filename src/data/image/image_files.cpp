@@ -130,7 +130,7 @@ bool ImageFiles::load(Split split, std::int64_t index, const Draw& draw, Batch& 
     StoredImage source({*list_.file_system, path}, {.max_pixels = max_pixels_},
                        decoded_ ? decoded_->cache() : nullptr);
     if (in_image) targets = targets_in(wanted, source.size());
-    good = rows_.load(split, source, draw, batch, row, in_image ? &targets : nullptr);
+    good = rows_.load(split, source, draw, {batch, row}, in_image ? &targets : nullptr);
   };
   rows_.guarded(read);
   if (good && in_image) write_targets(wanted, std::move(targets), batch, row);

@@ -131,8 +131,9 @@ ImageList list_images(const FileSystem& system, const ImageParquetOptions& optio
   list.root = options.root;
   ParquetReader reader(*files, options, list);
   list.own_files = std::move(files);
-  list_shards(list, options.train, options.valid, reader.classes(), known,
-              [&](auto& split, const auto& name) { reader.add(split, name); });
+  const ShardReading reading{[&](auto& split, const auto& name) { reader.add(split, name); },
+                             reader.classes()};
+  list_shards(list, options.train, options.valid, reading, known);
   return list;
 }
 

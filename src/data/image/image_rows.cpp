@@ -126,19 +126,20 @@ Batch ImageRows::allocate(const Side& side, std::int64_t rows) const {
   return batch;
 }
 
-bool ImageRows::load(Split split, SourceImage& source, const Draw& draw, Batch& batch,
-                     std::int64_t row, Image* targets) const {
+bool ImageRows::load(Split split, SourceImage& source, const Draw& draw, const BatchRow& into,
+                     Image* targets) const {
   const auto& side = of(split, draw);
-  return guarded(
-      [&] { side.pipeline.load(source, key_of(draw), side.extent, row_of(batch, row), targets); });
+  return guarded([&] {
+    side.pipeline.load(source, key_of(draw), side.extent, row_of(into.batch, into.row), targets);
+  });
 }
 
-bool ImageRows::load(Split split, NamedImage&& source, const Draw& draw, Batch& batch,
-                     std::int64_t row) const {
+bool ImageRows::load(Split split, NamedImage&& source, const Draw& draw,
+                     const BatchRow& into) const {
   const auto& side = of(split, draw);
   return guarded([&] {
     side.pipeline.load(std::move(source.image), source.name, key_of(draw), side.extent,
-                       row_of(batch, row));
+                       row_of(into.batch, into.row));
   });
 }
 

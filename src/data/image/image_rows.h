@@ -35,14 +35,19 @@ class ImageRows {
   /// The epochs with which other sizes begin.
   std::vector<std::int64_t> changes_of_shape() const;
 
+  /// Where an image is written.
+  struct BatchRow {
+    Batch& batch;
+    std::int64_t row;
+  };
+
   /// The size of the images that are drawn so.
   const Extent& extent(Split split, const Draw& draw) const { return of(split, draw).extent; }
-  /// Both write row `row` of a batch; false when the image is bad and is to be left out.
+  /// Both write a row of a batch; false when the image is bad and is to be left out.
   /// `targets` are masks and points of the file's image, which move with its pixels, or null.
-  bool load(Split split, SourceImage& source, const Draw& draw, Batch& batch, std::int64_t row,
+  bool load(Split split, SourceImage& source, const Draw& draw, const BatchRow& into,
             Image* targets = nullptr) const;
-  bool load(Split split, NamedImage&& source, const Draw& draw, Batch& batch,
-            std::int64_t row) const;
+  bool load(Split split, NamedImage&& source, const Draw& draw, const BatchRow& into) const;
   /// A loaded row as a person would see it: bytes, without normalization.
   Image image(Split split, const Batch& batch, std::int64_t row) const;
   /// Runs `read` under the same policy: logs what it throws about data and returns false.

@@ -79,7 +79,7 @@ bool PixelDataset::load(Split split, std::int64_t index, const Draw& draw, Batch
                         std::int64_t row) const {
   batch.targets[0].mutable_data_ptr<std::int64_t>()[row] = label(split, index);
   const auto name = sample_name(split, index);
-  return rows_.load(split, ImageRows::NamedImage{image(split, index), name}, draw, batch, row);
+  return rows_.load(split, ImageRows::NamedImage{image(split, index), name}, draw, {batch, row});
 }
 
 std::string PixelDataset::sample_name(Split split, std::int64_t index) const {

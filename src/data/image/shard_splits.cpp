@@ -27,10 +27,10 @@ void add_shards(ImageList& list, Split split, const std::string& pattern, const 
 }  // namespace
 
 void list_shards(ImageList& list, const std::string& train, const ValidSpec& valid,
-                 const ImageClasses& classes, const KnownClasses& known, const AddShard& add) {
-  add_shards(list, Split::train, train, "data.train", add);
-  if (valid.folder) add_shards(list, Split::valid, *valid.folder, "data.valid", add);
-  classes.number(list);
+                 const ShardReading& reading, const KnownClasses& known) {
+  add_shards(list, Split::train, train, "data.train", reading.add);
+  if (valid.folder) add_shards(list, Split::valid, *valid.folder, "data.valid", reading.add);
+  reading.classes.number(list);
   if (valid.divides()) hold_out(list, valid);
   number_classes(list, known, list.classes);
 }

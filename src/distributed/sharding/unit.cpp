@@ -47,10 +47,11 @@ at::Tensor Slots::buffer(std::size_t slot, std::int64_t first, std::int64_t elem
 }
 
 UnitWeights::UnitWeights(const std::vector<NamedTensor>& parameters,
-                         std::vector<std::size_t> members, at::ScalarType type, CutAt at,
-                         bool stays, Group& group)
-    : group_(group), stays_(stays) {
+                         std::vector<std::size_t> members, const Travel& travel, CutAt at,
+                         Group& group)
+    : group_(group), stays_(travel.stays) {
   const at::NoGradGuard no_grad;
+  const auto [type, stays] = travel;
   const auto element_bytes = static_cast<std::int64_t>(c10::elementSize(type));
   flat_ = flat_of(parameters, std::move(members), Room::aligned, element_bytes);
   cut(flat_, parameters, group.size(), at, element_bytes);

@@ -33,6 +33,13 @@ class Slots {
   std::vector<std::size_t> free_;
 };
 
+/// How weights travel.
+struct Travel {
+  at::ScalarType type;
+  bool stays;  // the whole buffer is kept, of which this rank's slice is a part where it has the
+               // same type
+};
+
 /// Weights of a block, or of all that is in none. A rank keeps its slice in the parameters' own
 /// type; slices travel in the type of which the parameters are views from now on. Those views are
 /// of one storage whose memory comes and goes: what autograd saved of them is there whenever they
@@ -40,10 +47,9 @@ class Slots {
 class UnitWeights {
  public:
   /// Cuts the parameters `members` of the list for `group`; they have no values until assign() and
-  /// gather(). `type`: of those that travel. `stays`: the whole buffer is kept, of which this
-  /// rank's slice is a part where it has the same type.
+  /// gather().
   UnitWeights(const std::vector<NamedTensor>& parameters, std::vector<std::size_t> members,
-              at::ScalarType type, CutAt at, bool stays, Group& group);
+              const Travel& travel, CutAt at, Group& group);
 
   const Flat& flat() const { return flat_; }
   /// What this rank moves, [elements].

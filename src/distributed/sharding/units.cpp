@@ -71,14 +71,14 @@ void Units::add_units(Model& model) {
     auto& unit = units_.emplace_back();
     const bool stays = is_root || options_.reshard == Reshard::step;
     if (is_root) {
-      add_weights(unit, members[u], own_type, stays);
+      add_weights(unit, members[u], {own_type, stays});
       continue;
     }
     of_block_.emplace(blocks[u], units_.size() - 1);
     std::vector<std::size_t> own, others;
     for (const auto i : members[u]) (is_cast[i] ? others : own).push_back(i);
-    add_weights(unit, std::move(others), cast.value_or(own_type), stays);
-    add_weights(unit, std::move(own), own_type, stays);
+    add_weights(unit, std::move(others), {cast.value_or(own_type), stays});
+    add_weights(unit, std::move(own), {own_type, stays});
   }
 }
 
@@ -100,11 +100,10 @@ void Units::share_memory() {
   shards_ = std::make_unique<Shards>(parameters_, std::move(flats), options_.cut, slices, world_);
 }
 
-void Units::add_weights(Unit& unit, std::vector<std::size_t> members, at::ScalarType type,
-                        bool stays) {
+void Units::add_weights(Unit& unit, std::vector<std::size_t> members, const Travel& travel) {
   if (members.empty()) return;
   auto& weights = unit.weights.emplace_back(std::make_unique<UnitWeights>(
-      parameters_, std::move(members), type, options_.cut, stays, world_.sharing()));
+      parameters_, std::move(members), travel, options_.cut, world_.sharing()));
   for (std::size_t i = 0; i < weights->flat().members.size(); ++i)
     members_[weights->flat().members[i]] = {weights.get(), i};
 }

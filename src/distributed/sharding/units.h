@@ -113,7 +113,7 @@ class Units final : public Blocks {
   void add_units(Model& model);
   /// Slots for the units whose weights do not stay, and the shards of all.
   void share_memory();
-  void add_weights(Unit& unit, std::vector<std::size_t> members, at::ScalarType type, bool stays);
+  void add_weights(Unit& unit, std::vector<std::size_t> members, const Travel& travel);
   void let_come(std::size_t unit);
   void bring(std::size_t unit);
   void release(Unit& unit);

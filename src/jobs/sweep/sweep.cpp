@@ -72,7 +72,8 @@ SweepPlan plan_of(const Loaded& loaded) {
                  trials_of(loaded, all_catalogs()),
                  watched_by(loaded.recipe),
                  {},
-                 loaded.recipe.checkpoint.keep_best.has_value()};
+                 loaded.recipe.checkpoint.keep_best.has_value(),
+                 loaded.recipe.seed};
   plan.halving = {
       std::ssize(plan.trials), lengths_of(loaded.recipe), sweep.halving.factor,
       static_cast<int>(std::min<std::int64_t>(sweep.parallel, std::ssize(plan.trials)))};
@@ -173,7 +174,7 @@ int sweep_in(const std::string& folder, const SweepPlan& plan, const SweepWords&
   const auto lock = lock_run(folder);
   SweepRecord record(folder);
   log::info("{}, in {}", method_text(plan), folder);
-  const int code = run_sweep(plan, words, recipe, record, arguments);
+  const int code = run_sweep(plan, words, record, arguments);
   write_tables(plan, record);
   if (arguments.level != log::Level::quiet)
     print_lines(table_text(plan, record, terminal_columns(STDOUT_FILENO)));
@@ -211,8 +212,7 @@ int sweep(const Arguments& arguments) {
   const auto folder =
       sweep_folder(asked.output.dir, asked.name, to_yaml(loaded.tree), job.recipe_text);
   if (arguments.has(kRun.name))
-    return run_alone(plan, run_asked(plan, arguments), words, asked, SweepRecord(folder),
-                     arguments);
+    return run_alone(plan, run_asked(plan, arguments), words, SweepRecord(folder), arguments);
   return sweep_in(folder, plan, words, asked, arguments);
 }
 

@@ -32,12 +32,12 @@ struct Child {
   std::unique_ptr<RunProcess> run;
 };
 
-TrialRun trial_run(const SweepPlan& plan, const SweepWords& words, const Recipe& recipe,
-                   const SweepRecord& record, const RunKey& key) {
+TrialRun trial_run(const SweepPlan& plan, const SweepWords& words, const SweepRecord& record,
+                   const RunKey& key) {
   TrialRun run{record.run_folder(key, plan.spec.seeds), words.files, words.overrides, {}, {}};
   const auto& trial = plan.trials.at(static_cast<std::size_t>(key.job.trial));
   run.overrides.insert(run.overrides.end(), trial.overrides.begin(), trial.overrides.end());
-  if (plan.spec.seeds > 1) run.overrides.push_back(fmt::format("seed={}", recipe.seed + key.seed));
+  if (plan.spec.seeds > 1) run.overrides.push_back(fmt::format("seed={}", plan.seed + key.seed));
   if (key.job.rung + 1 < std::ssize(plan.halving.lengths)) {
     run.pause = plan.spec.halving.min;
     run.pause->count *= std::pow(plan.spec.halving.factor, key.job.rung);
@@ -47,9 +47,9 @@ TrialRun trial_run(const SweepPlan& plan, const SweepWords& words, const Recipe&
 
 class SweepRunner {
  public:
-  SweepRunner(const SweepPlan& plan, const SweepWords& words, const Recipe& recipe,
-              SweepRecord& record, const Arguments& arguments)
-      : plan_(plan), words_(words), recipe_(recipe), record_(record), arguments_(arguments) {}
+  SweepRunner(const SweepPlan& plan, const SweepWords& words, SweepRecord& record,
+              const Arguments& arguments)
+      : plan_(plan), words_(words), record_(record), arguments_(arguments) {}
   ~SweepRunner() { send_all(SIGKILL); }
 
   int run() {
@@ -123,7 +123,7 @@ class SweepRunner {
 
   void start(const RunKey& key) {
     const int slot = free_slot();
-    auto trial = trial_run(plan_, words_, recipe_, record_, key);
+    auto trial = trial_run(plan_, words_, record_, key);
     trial.part = {slot, plan_.halving.workers};
     const auto train = [&] { return train_trial(trial, arguments_); };
     children_.push_back(
@@ -166,7 +166,7 @@ class SweepRunner {
   std::string line_of(const RunValue& value) const {
     const auto& trial = plan_.trials.at(static_cast<std::size_t>(value.key.job.trial));
     auto text = fmt::format("trial {} of {}", value.key.job.trial + 1, plan_.trials.size());
-    if (plan_.spec.seeds > 1) text += fmt::format(", seed {}", recipe_.seed + value.key.seed);
+    if (plan_.spec.seeds > 1) text += fmt::format(", seed {}", plan_.seed + value.key.seed);
     text += fmt::format(" ({}): ", to_text(trial));
     if (!value.error.empty()) return text + value.error;
     return fmt::format("{}{} {} after {}", text, plan_.watched.name, short_number(value.value),
@@ -197,7 +197,6 @@ class SweepRunner {
 
   const SweepPlan& plan_;
   const SweepWords& words_;
-  const Recipe& recipe_;
   SweepRecord& record_;
   const Arguments& arguments_;
   SignalRelay signals_{SIGTSTP};
@@ -209,14 +208,14 @@ class SweepRunner {
 
 }  // namespace
 
-int run_sweep(const SweepPlan& plan, const SweepWords& words, const Recipe& recipe,
-              SweepRecord& record, const Arguments& arguments) {
-  return SweepRunner(plan, words, recipe, record, arguments).run();
+int run_sweep(const SweepPlan& plan, const SweepWords& words, SweepRecord& record,
+              const Arguments& arguments) {
+  return SweepRunner(plan, words, record, arguments).run();
 }
 
 int run_alone(const SweepPlan& plan, const RunKey& key, const SweepWords& words,
-              const Recipe& recipe, const SweepRecord& record, const Arguments& arguments) {
-  const auto run = trial_run(plan, words, recipe, record, key);
+              const SweepRecord& record, const Arguments& arguments) {
+  const auto run = trial_run(plan, words, record, key);
   if (const auto ended = ended_value(run.folder, plan.watched)) {
     log::info("done in {}", run.folder);
     return ended->code;

@@ -20,12 +20,12 @@ struct SweepWords {
 /// trial save and leave, a second SIGINT ends them at once; when this process dies, so do they.
 /// Returns 0, the worst exit code of a trial, or 128 + n after signal n. To be called before this
 /// process has a second thread or has touched LibTorch.
-int run_sweep(const SweepPlan& plan, const SweepWords& words, const Recipe& recipe,
-              SweepRecord& record, const Arguments& arguments);
+int run_sweep(const SweepPlan& plan, const SweepWords& words, SweepRecord& record,
+              const Arguments& arguments);
 
 /// Trains one run alone, on the whole machine, in this process: the element of an array job. Leaves
 /// the record alone; run_sweep() finds the run.
 int run_alone(const SweepPlan& plan, const RunKey& key, const SweepWords& words,
-              const Recipe& recipe, const SweepRecord& record, const Arguments& arguments);
+              const SweepRecord& record, const Arguments& arguments);
 
 }  // namespace ddptrain

@@ -19,6 +19,7 @@ struct SweepPlan {
   WatchedMetric watched;
   HalvingPlan halving;
   bool keeps_best = false;  // values are those of the best weights, else of the last
+  std::int64_t seed = 42;   // of the recipe; where trials have several, the first
 };
 
 /// The trials, best first: those that trained longest, then by the metric; of equal ones the

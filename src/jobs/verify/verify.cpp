@@ -123,15 +123,8 @@ Precision own_precision(const ShortRunPlan& plan) {
 }
 
 std::string verdict_text(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::same:
-      return "same";
-    case Verdict::different:
-      return "DIFFERENT";
-    case Verdict::not_comparable:
-      return "not comparable";
-  }
-  return {};
+  constexpr const char* texts[] = {"same", "DIFFERENT", "not comparable"};
+  return texts[static_cast<std::size_t>(verdict)];
 }
 
 void print_checked(const CheckedRows& rows) {

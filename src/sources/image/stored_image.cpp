@@ -92,15 +92,13 @@ void StoredImage::decode(Image& into) {
   if (!added(1, into)) ddptrain::decode(encoded(), options_, into);
 }
 
-void StoredImage::decode_window(const Window& window, DecodeMode mode, Image& work, Image& into) {
-  if (cache_ == nullptr)
-    return ddptrain::decode_window(encoded(), window, mode, options_, work, into);
+void StoredImage::decode_window(const DecodedWindow& asked, Image& work, Image& into) {
+  if (cache_ == nullptr) return ddptrain::decode_window(encoded(), asked, options_, work, into);
   const auto size = this->size();
-  const int shrink = scales() ? decoded_shrink(window, mode) : 1;
-  if (const auto here = found(shrink))
-    return cut_window(here->pixels, size, shrink, window, mode, into);
-  if (added(shrink, work)) return cut_window(view_of(work), size, shrink, window, mode, into);
-  ddptrain::decode_window(encoded(), window, mode, options_, work, into);
+  const int shrink = scales() ? decoded_shrink(asked.window, asked.mode) : 1;
+  if (const auto here = found(shrink)) return cut_window(here->pixels, size, shrink, asked, into);
+  if (added(shrink, work)) return cut_window(view_of(work), size, shrink, asked, into);
+  ddptrain::decode_window(encoded(), asked, options_, work, into);
 }
 
 }  // namespace ddptrain

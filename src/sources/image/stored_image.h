@@ -43,7 +43,7 @@ class StoredImage final : public SourceImage {
   std::string_view name() const override { return place_.path; }
   ImageSize size() override;
   void decode(Image& into) override;
-  void decode_window(const Window& window, DecodeMode mode, Image& work, Image& into) override;
+  void decode_window(const DecodedWindow& asked, Image& work, Image& into) override;
 
  private:
   EncodedImage encoded();

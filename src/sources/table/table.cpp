@@ -139,14 +139,17 @@ class Encoder {
   std::vector<UnseenNames> unseen_;
 };
 
-Table encoded(const TableSource& source, const TableCells& cells, TableFit fit, RowSplits splits,
-              const TableOptions& options, RowErrors* errors = nullptr) {
+/// A fit and the rows of each split, none of them encoded yet.
+Table planned(TableFit fit, RowSplits splits) {
   Table table{std::move(fit), {}, {}, {}};
+  for (const std::size_t split : {0, 1}) table.splits[split].rows = std::move(splits[split]);
+  return table;
+}
+
+Table encoded(Table table, const TableSource& source, const TableCells& cells,
+              const TableOptions& options, RowErrors* errors = nullptr) {
   Encoder encoder(source, cells, table.fit, options.unseen, errors);
-  for (const std::size_t split : {0, 1}) {
-    table.splits[split].rows = std::move(splits[split]);
-    encoder.encode(table.splits[split], split);
-  }
+  for (const std::size_t split : {0, 1}) encoder.encode(table.splits[split], split);
   table.unseen = encoder.unseen_names();
   return table;
 }
@@ -183,13 +186,13 @@ Table read_table(const TableSource& source, const TableOptions& options, const s
     drop_constant_parts(cells, splits[0]);
     auto fit = fit_table(cells, splits, options);
     if (classes.skip_unknown) leave_out_unknown(splits, cells.targets.front(), fit, classes);
-    return encoded(source, cells, std::move(fit), std::move(splits), options);
+    return encoded(planned(std::move(fit), std::move(splits)), source, cells, options);
   }
   auto fit = fit_from_json(fitted, options);
   const auto cells = read_cells(source, options, fit);
   auto splits = split_rows(source, options, cells.targets.front().cells);
   if (classes.skip_unknown) leave_out_unknown(splits, cells.targets.front(), fit, classes);
-  return encoded(source, cells, std::move(fit), std::move(splits), options);
+  return encoded(planned(std::move(fit), std::move(splits)), source, cells, options);
 }
 
 Table read_unlabeled_table(const TableSource& source, const TableOptions& options,
@@ -200,7 +203,7 @@ Table read_unlabeled_table(const TableSource& source, const TableOptions& option
   RowSplits splits;
   splits[1].resize(source.rows());
   std::iota(splits[1].begin(), splits[1].end(), std::size_t{0});
-  auto table = encoded(source, cells, std::move(fit), std::move(splits), options, &errors);
+  auto table = encoded(planned(std::move(fit), std::move(splits)), source, cells, options, &errors);
   source.add_places(errors);
   table.errors = std::move(errors);
   return table;

@@ -188,7 +188,7 @@ MicroStep GraphWork::on_device(MicroStep at) {
   return at;
 }
 
-GraphWork::Signature GraphWork::signature_of(const Batch& batch, const MicroStep& at) const {
+StepSignature GraphWork::signature_of(const Batch& batch, const MicroStep& at) const {
   GraphShapes::Shape shape{batch.rows,
                            batch.first_row,
                            inputs_.rates.momentum.has_value(),
@@ -312,7 +312,7 @@ void GraphWork::make_room() {
   }
 }
 
-void GraphWork::capture_ending(Ending& ending, const StepInputs& inputs, bool asked) {
+void GraphWork::capture_ending(CapturedEnding& ending, const StepInputs& inputs, bool asked) {
   try {
     const auto before = reserved();
     ending.graph = accelerator_.capture(device_.index(),

@@ -10,16 +10,13 @@
 // are kept.
 #pragma once
 
-#include <array>
 #include <list>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "accelerator/graph.h"
-#include "data/batch.h"
-#include "distributed/engine.h"
+#include "train/graph/captured_step.h"
 #include "train/graph/graph_shapes.h"
 #include "train/graph/step_work.h"
 
@@ -45,28 +42,6 @@ class GraphWork final : public StepWork {
 
  private:
   enum class How { eager, split, whole };
-  /// All that a captured pass took from the host, addresses included: a tensor that was given other
-  /// memory is not where the graph looks.
-  struct Signature {
-    GraphShapes::Shape batch;
-    std::vector<std::int64_t> model;
-    std::optional<std::int64_t> optimizer;  // StepCapture::version() of a whole step
-    bool operator==(const Signature&) const = default;
-  };
-  /// The graph of decide(), and the outcome that its replay leaves behind.
-  struct Ending {
-    std::unique_ptr<DeviceGraph> graph;
-    StepOutcome outcome;
-  };
-  struct Captured {
-    Signature signature;
-    Batch batch;  // whose tensors the graph reads
-    std::unique_ptr<DeviceGraph> graph;
-    PassResults results;            // that a replay leaves behind
-    StepOutcome outcome;            // of a whole step
-    std::array<Ending, 2> endings;  // [norm_is_wanted] of a split one
-    std::int64_t bytes = 0;         // that the device's allocator keeps for its graphs
-  };
   /// A whole step whose turn comes in decide().
   struct Waiting {
     Batch batch;
@@ -79,7 +54,7 @@ class GraphWork final : public StepWork {
   StepOutcome decide_split(const StepInputs& inputs, bool asked);
 
   MicroStep on_device(MicroStep at);
-  Signature signature_of(const Batch& batch, const MicroStep& at) const;
+  StepSignature signature_of(const Batch& batch, const MicroStep& at) const;
   std::optional<std::int64_t> optimizer_version() const;
   bool is_rehearsal() const;
   StepOutcome rehearse(const StepInputs& inputs, bool asked);
@@ -91,7 +66,7 @@ class GraphWork final : public StepWork {
   std::string capture(const Batch& batch, const DeviceWork& work);
   void make_room();
   std::int64_t reserved() const;
-  void capture_ending(Ending& ending, const StepInputs& inputs, bool asked);
+  void capture_ending(CapturedEnding& ending, const StepInputs& inputs, bool asked);
   void upload(const Batch& batch);
 
   std::string too_little_memory() const;
@@ -125,11 +100,11 @@ class GraphWork final : public StepWork {
   How how_ = How::eager;
   StepInputs inputs_;
   std::int64_t micro_steps_ = 1;
-  Signature signature_;
+  StepSignature signature_;
   std::optional<Waiting> waiting_;
 
-  std::list<Captured> kept_;      // the last that was used first
-  Captured* captured_ = nullptr;  // that of the step under way; null: none yet
+  std::list<CapturedStep> kept_;      // the last that was used first
+  CapturedStep* captured_ = nullptr;  // that of the step under way; null: none yet
 };
 
 /// Eager on devices for which `train.graph` is false.

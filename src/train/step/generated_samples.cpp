@@ -24,10 +24,11 @@ bool is_going_on(Training& t, bool own) {
   return flag.item<double>() == 1;
 }
 
-/// Adds what the weights in place generate; false where all ranks left early.
-bool add_generated(Training& t, SampleGenerator& generator, const std::function<bool()>& asked,
-                   const std::function<void()>& alive, const std::string& weights,
-                   GeneratedTexts& all) {
+/// What the weights in place generate; nothing where all ranks left early.
+std::optional<GeneratedTexts> generated_by(const std::string& weights, Training& t,
+                                           SampleGenerator& generator,
+                                           const std::function<bool()>& asked,
+                                           const std::function<void()>& alive) {
   const bool generates = t.world->rank == 0;
   if (generates) generator.begin();
   const auto round = [&](std::size_t) {
@@ -36,12 +37,11 @@ bool add_generated(Training& t, SampleGenerator& generator, const std::function<
     if (goes_on) t.engine->join_continuation();
     if (alive) alive();
   };
-  if (!in_rounds(*t.world->control, generator.rounds(), asked, round)) return false;
-  if (!generates) return true;
+  if (!in_rounds(*t.world->control, generator.rounds(), asked, round)) return {};
+  if (!generates) return GeneratedTexts();
   auto found = generator.end();
   for (auto& text : found) text.weights = weights;
-  std::move(found.begin(), found.end(), std::back_inserter(all));
-  return true;
+  return found;
 }
 
 }  // namespace
@@ -50,11 +50,12 @@ std::optional<GeneratedTexts> generate_samples(Training& t, SampleGenerator& gen
                                                const std::function<bool()>& asked,
                                                const std::function<void()>& alive) {
   const PhaseScope phase(Phase::evaluation);
-  GeneratedTexts all;
-  if (!add_generated(t, generator, asked, alive, "valid", all)) return {};
-  if (!has_average(t)) return all;
+  auto all = generated_by("valid", t, generator, asked, alive);
+  if (!all || !has_average(t)) return all;
   const AverageInPlace average(t);
-  if (!add_generated(t, generator, asked, alive, "valid" + average_suffix(t), all)) return {};
+  auto averaged = generated_by("valid" + average_suffix(t), t, generator, asked, alive);
+  if (!averaged) return {};
+  std::move(averaged->begin(), averaged->end(), std::back_inserter(*all));
   return all;
 }
 

@@ -143,7 +143,8 @@ Published take_logged_names(std::vector<NamedTensor>& tensors, const Model& mode
 Matched match_rows(Training& t, std::vector<NamedTensor>& saved, const RowNames& there,
                    const RowNames& here, bool outputs) {
   const auto values = [&](const std::string& name) { return t.engine->whole(name); };
-  return match_rows_by_name(saved, there, here, t.engine->model(), entry_of(t), {outputs, values});
+  return match_rows_by_name(saved, there, here, {t.engine->model(), entry_of(t)},
+                            {outputs, values});
 }
 
 void assign(Engine& engine, const WeightsFit& fit) {

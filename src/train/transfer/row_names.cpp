@@ -30,9 +30,14 @@ std::string what_of(const NamedColumn& column) {
 class Matcher {
  public:
   Matcher(std::vector<NamedTensor>& saved, const RowNames& there, const RowNames& here,
-          Model& model, const EntryBase& entry, const MatchOptions& options)
-      : saved_(saved), there_(there), here_(here), model_(model), entry_(entry), options_(options) {
-    for (const auto& [name, tensor] : model.state()) live_.emplace(name, tensor);
+          const BuiltModel& built, const MatchOptions& options)
+      : saved_(saved),
+        there_(there),
+        here_(here),
+        model_(built.model),
+        entry_(built.entry),
+        options_(options) {
+    for (const auto& [name, tensor] : model_.state()) live_.emplace(name, tensor);
   }
 
   Matched run() {
@@ -169,8 +174,8 @@ class Matcher {
             fmt::format("embeddings are {} there and {} here", shape_text(saved), shape_text(own)));
       note_further_rows(group, saved.size(0) - std::ssize(names),
                         own.size(0) - std::ssize(column.values));
-      saved_.push_back({tensors_here[i], matched(saved, values_of(tensors_here[i]), 0, match,
-                                                 std::ssize(names), FreshPlaces::mean)});
+      saved_.push_back({tensors_here[i],
+                        matched(saved, values_of(tensors_here[i]), 0, match, FreshPlaces::mean)});
     }
     count(group, match);
     group.how = kMean;
@@ -255,7 +260,7 @@ class Matcher {
       const auto places = std::ssize(axis.numbers_alone ? there.numbers : there.all);
       if (saved == nullptr || !differ_along(*saved, own, axis.dim, places)) continue;
       *saved = matched(*saved, values_of(axis.tensor), axis.dim, axis.numbers_alone ? numbers : all,
-                       places, FreshPlaces::own);
+                       FreshPlaces::own);
       group.tensors.push_back(axis.tensor);
     }
     if (group.tensors.empty()) return;
@@ -318,18 +323,16 @@ class Matcher {
   void take_outputs_as_they_are(TransferGroup& group, std::int64_t rows) const {
     group.copied = rows;
     if (rows > 0 && there_.outputs != here_.outputs)
-      group.note =
-          "row by row: " +
-          std::string(there_.outputs.empty() ? "the file names no " : "the data name no ") +
-          (group.what == "outputs" ? there_.kind_of_outputs : group.what);
+      group.note = fmt::format("row by row: {}{}",
+                               there_.outputs.empty() ? "the file names no " : "the data name no ",
+                               group.what == "outputs" ? there_.kind_of_outputs : group.what);
   }
 
   void move_outputs(TransferGroup& group, const NameMatch& match) {
     group.how = kMean;
     for (const auto& name : group.tensors)
       if (auto* saved = find(name); saved != nullptr)
-        *saved = matched(*saved, values_of(name), 0, match, std::ssize(there_.outputs),
-                         FreshPlaces::mean);
+        *saved = matched(*saved, values_of(name), 0, match, FreshPlaces::mean);
   }
 
   void initialize_outputs(TransferGroup& group, bool a_row_each) {
@@ -382,9 +385,9 @@ RowNames row_names(const SavedNames& saved) {
 }
 
 Matched match_rows_by_name(std::vector<NamedTensor>& saved, const RowNames& there,
-                           const RowNames& here, Model& model, const EntryBase& entry,
+                           const RowNames& here, const BuiltModel& built,
                            const MatchOptions& options) {
-  return Matcher(saved, there, here, model, entry, options).run();
+  return Matcher(saved, there, here, built, options).run();
 }
 
 }  // namespace ddptrain

@@ -34,6 +34,12 @@ struct Matched {
   std::string hint;                        // what would help where the rest does not fit
 };
 
+/// A model, and the component that it was built as.
+struct BuiltModel {
+  Model& model;
+  const EntryBase& entry;
+};
+
 struct MatchOptions {
   bool outputs = true;  // false: the file's are another network's, and were left out
   /// The values of a tensor of the model, which rows without a counterpart keep; asked for one
@@ -48,7 +54,7 @@ struct MatchOptions {
 /// without names are left as they are. Throws an Error (Exit::data) where the file has fewer rows
 /// than names.
 Matched match_rows_by_name(std::vector<NamedTensor>& saved, const RowNames& there,
-                           const RowNames& here, Model& model, const EntryBase& entry,
+                           const RowNames& here, const BuiltModel& built,
                            const MatchOptions& options = {});
 
 /// What to say of texts that became tokens in another way than this recipe's do; nothing where both

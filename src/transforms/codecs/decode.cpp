@@ -185,19 +185,21 @@ void decode_shrunk(const EncodedImage& file, int shrink, const DecodeOptions& op
   decode_jpeg_part(file, whole, options, into);
 }
 
-void cut_window(const PixelView& shrunk, ImageSize size, int shrink, const Window& window,
-                DecodeMode mode, Image& into) {
+void cut_window(const PixelView& shrunk, ImageSize size, int shrink, const DecodedWindow& asked,
+                Image& into) {
+  const auto& [window, mode] = asked;
   if (mode == DecodeMode::exact) return resample(shrunk, window, into);
   const auto part = part_of(window, size, shrink);
   resample_fast(shrunk.part(part.left, part.top, part.width, part.height), within(window, part),
                 into);
 }
 
-void decode_window(const EncodedImage& file, const Window& window, DecodeMode mode,
+void decode_window(const EncodedImage& file, const DecodedWindow& asked,
                    const DecodeOptions& options, Image& work, Image& into) {
+  const auto& [window, mode] = asked;
   if (mode == DecodeMode::exact || !scales_while_decoding(file, options)) {
     decode(file, options, work);
-    return cut_window(view_of(work), {work.width, work.height}, 1, window, mode, into);
+    return cut_window(view_of(work), {work.width, work.height}, 1, asked, into);
   }
   const auto size = jpeg_header(file).size;
   check_size(file, size, options);

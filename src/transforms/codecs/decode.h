@@ -50,10 +50,16 @@ void decode(const EncodedImage& file, const DecodeOptions& options, Image& into)
 /// bytes as they are stored, colors of the palette ignored. Other files are Errors.
 Image decode_mask(const EncodedImage& file, std::int64_t max_pixels = default_max_pixels);
 
-/// A window of the oriented image, resized to window.out_width x window.out_height. `work` holds
+/// A window of an image, and how its pixels are made.
+struct DecodedWindow {
+  Window window;
+  DecodeMode mode = DecodeMode::fast;
+};
+
+/// A window of the oriented image, resized to out_width x out_height. `work` holds
 /// what was decoded in between, so that its memory is used again. The pixels are those of
 /// cut_window(), whichever part of the file is decoded.
-void decode_window(const EncodedImage& file, const Window& window, DecodeMode mode,
+void decode_window(const EncodedImage& file, const DecodedWindow& asked,
                    const DecodeOptions& options, Image& work, Image& into);
 
 /// Whether decode_window() may decode a file scaled down: a JPEG that is not turned.
@@ -67,7 +73,7 @@ void decode_shrunk(const EncodedImage& file, int shrink, const DecodeOptions& op
 
 /// The same window out of that: what decode_window() gives, to the last bit. `size` is the image's
 /// own; `shrink` that of decoded_shrink(), or 1 for files that are not scaled while decoding.
-void cut_window(const PixelView& shrunk, ImageSize size, int shrink, const Window& window,
-                DecodeMode mode, Image& into);
+void cut_window(const PixelView& shrunk, ImageSize size, int shrink, const DecodedWindow& asked,
+                Image& into);
 
 }  // namespace ddptrain

@@ -16,7 +16,7 @@ class SourceImage {
   virtual ImageSize size() = 0;
   virtual void decode(Image& into) = 0;
   /// As ddptrain::decode_window(), whichever way it is made.
-  virtual void decode_window(const Window& window, DecodeMode mode, Image& work, Image& into) = 0;
+  virtual void decode_window(const DecodedWindow& asked, Image& work, Image& into) = 0;
 };
 
 /// The bytes of a file, which outlive it.
@@ -28,8 +28,8 @@ class EncodedSource final : public SourceImage {
   std::string_view name() const override { return file_.name; }
   ImageSize size() override { return image_size(file_, options_); }
   void decode(Image& into) override { ddptrain::decode(file_, options_, into); }
-  void decode_window(const Window& window, DecodeMode mode, Image& work, Image& into) override {
-    ddptrain::decode_window(file_, window, mode, options_, work, into);
+  void decode_window(const DecodedWindow& asked, Image& work, Image& into) override {
+    ddptrain::decode_window(file_, asked, options_, work, into);
   }
 
  private:

@@ -102,7 +102,7 @@ void Pipeline::load(SourceImage& source, const AugmentKey& key, const Extent& ex
     window = steps_.front()->window(size.width, size.height, random);
   }
   if (window)
-    source.decode_window(*window, options_.mode, decoded, image);
+    source.decode_window({*window, options_.mode}, decoded, image);
   else
     source.decode(image);
   take_targets(targets, window, image);

@@ -82,7 +82,7 @@ TEST(RowsByName, OfATableFollowColumnsCategoriesNumbersAndClasses) {
   const auto first = tensor_in(saved, "layers.0.0.weight");  // [4, 6]: city 2, color 2, area, year
   const auto city = tensor_in(saved, "embeds.0.weight"),
              last = tensor_in(saved, "layers.1.0.weight");
-  const auto found = match_rows_by_name(saved, there, here, *model, entry_named("tabular"));
+  const auto found = match_rows_by_name(saved, there, here, {*model, entry_named("tabular")});
   EXPECT_TRUE(at::equal(tensor_in(saved, "embeds.1.weight"),
                         city.index_select(0, at::tensor(std::vector<std::int64_t>{0, 2, 1}))));
   EXPECT_TRUE(
@@ -106,7 +106,7 @@ TEST(RowsByName, OfColumnsWithoutACounterpartAreTheModelsOwn) {
   auto saved = ramps_of(*model);
   const auto own = tensor_in(model->state(), "layers.0.0.weight").detach();
   const auto first = tensor_in(saved, "layers.0.0.weight");
-  const auto found = match_rows_by_name(saved, there, here, *model, entry_named("tabular"));
+  const auto found = match_rows_by_name(saved, there, here, {*model, entry_named("tabular")});
   EXPECT_THAT(found.absent, ElementsAre("embeds.1.weight"));
   const auto made = tensor_in(saved, "layers.0.0.weight");
   EXPECT_TRUE(at::equal(made.narrow(1, 0, 2), first.narrow(1, 0, 2)));
@@ -124,7 +124,7 @@ TEST(RowsByName, OfALinearSkipFollowColumnsAndNumbers) {
   const auto model = model_of(recipe, table_facts({3, 2}, 2));
   auto saved = ramps_of(*model);
   const auto before = tensor_in(saved, "skip.weight");  // [2, 6]: city 2, color 2, area, year
-  match_rows_by_name(saved, there, here, *model, entry_named("tabular"));
+  match_rows_by_name(saved, there, here, {*model, entry_named("tabular")});
   const auto after = tensor_in(saved, "skip.weight");
   EXPECT_TRUE(at::equal(after.narrow(1, 0, 4), before.narrow(1, 0, 4)));
   EXPECT_TRUE(at::equal(after.select(1, 4), before.select(1, 5)));
@@ -139,7 +139,7 @@ TEST(RowsByName, OfAnotherWidthAreTheModelsOwn) {
   const auto before = model_of(recipe, table_facts({3}, 0)),
              model = model_of(recipe, table_facts({5}, 0));
   auto saved = ramps_of(*before);
-  const auto found = match_rows_by_name(saved, there, here, *model, entry_named("tabular"));
+  const auto found = match_rows_by_name(saved, there, here, {*model, entry_named("tabular")});
   EXPECT_THAT(found.absent, ElementsAre("embeds.0.weight"));
   EXPECT_THAT(group_in(found, "column 'city'").note,
               HasSubstr("embeddings are [3, 3] there and [5, 4] here"));
@@ -160,7 +160,7 @@ TEST(RowsByName, OfUsersAndItemsMatchWhateverTheirColumnsAreCalled) {
     auto saved = ramps_of(*model);
     const auto name = type == "collab_nn" ? "embeds.0.weight" : "u_weight.weight";
     const auto users = tensor_in(saved, name);
-    const auto found = match_rows_by_name(saved, there, here, *model, entry_named(type));
+    const auto found = match_rows_by_name(saved, there, here, {*model, entry_named(type)});
     const auto made = tensor_in(saved, name);
     EXPECT_TRUE(at::equal(made.select(0, 0), users.select(0, 0))) << type;
     EXPECT_TRUE(at::equal(made.select(0, 1), users.select(0, 2))) << type;
@@ -181,14 +181,15 @@ TEST(RowsByName, WithoutNamesStayRowByRowAndSaySo) {
   here.fitted.columns = {{"", {"xxpad", "a", "b", "c"}, true}};
   here.outputs = facts.classes;
   auto saved = ramps_of(*model);
-  const auto found = match_rows_by_name(saved, {}, here, *model, entry_named("bag_of_embeddings"));
+  const auto found =
+      match_rows_by_name(saved, {}, here, {*model, entry_named("bag_of_embeddings")});
   EXPECT_EQ(group_in(found, "words").note, "row by row: the file names no words");
   EXPECT_EQ(group_in(found, "words").copied, 4);
   EXPECT_EQ(group_in(found, "classes").note, "row by row: the file names no classes");
   facts.cardinalities = {6};
   auto longer = ramps_of(*model_of(recipe, facts));
   const auto misfits =
-      match_rows_by_name(longer, {}, here, *model, entry_named("bag_of_embeddings"));
+      match_rows_by_name(longer, {}, here, {*model, entry_named("bag_of_embeddings")});
   EXPECT_EQ(misfits.hint,
             "'embedding.weight' has a row for each of the words, and the file does not name its "
             "own: write the file that lists them in 'model.weights.words'");
@@ -206,7 +207,9 @@ TEST(RowsByName, OfFewerRowsThanNamesAreRefused) {
   here.fitted.columns = {{"", {"a", "b", "c"}, true}};
   auto saved = ramps_of(*model);
   EXPECT_THAT(
-      [&] { match_rows_by_name(saved, there, here, *model, entry_named("bag_of_embeddings")); },
+      [&] {
+        match_rows_by_name(saved, there, here, {*model, entry_named("bag_of_embeddings")});
+      },
       testing::ThrowsMessage<Error>(HasSubstr("4 names for the rows of 'embedding.weight'")));
 }
 
@@ -224,7 +227,7 @@ TEST(RowsByName, OfRunsOfWordsFollowTheCodesOfTheWords) {
   here.fitted.columns = {{"", {"xxpad", "b", "new"}, true}};
   auto saved = ramps_of(*model);
   std::erase_if(saved, [](const auto& named) { return named.name == "embedding.codes"; });
-  match_rows_by_name(saved, there, here, *model, entry_named("bag_of_embeddings"));
+  match_rows_by_name(saved, there, here, {*model, entry_named("bag_of_embeddings")});
   EXPECT_TRUE(at::equal(tensor_in(saved, "embedding.codes").flatten(),
                         at::tensor(std::vector<std::int64_t>{0, 2, 3})));
   EXPECT_TRUE(at::equal(tensor_in(saved, "embedding.weight").flatten(),
@@ -240,7 +243,7 @@ TEST(RowsByName, OfBothHeadsOfASegmentationFollowTheClasses) {
   auto saved = ramps_of(*model);
   const auto found =
       match_rows_by_name(saved, table_names({}, {}, {"road", "sky"}),
-                         table_names({}, {}, {"sky", "road"}), *model, entry_named("fcn"));
+                         table_names({}, {}, {"sky", "road"}), {*model, entry_named("fcn")});
   for (const std::string head : {"classifier.4.bias", "aux_classifier.4.bias"})
     EXPECT_TRUE(at::equal(tensor_in(saved, head), at::tensor(std::vector<float>{1, 0}))) << head;
   EXPECT_EQ(group_in(found, "classes").moved, 2);
@@ -254,7 +257,7 @@ TEST(RowsByName, OfALastLayerWithABatchNormMoveTogether) {
   auto saved = ramps_of(*model);
   const auto last = tensor_in(saved, "layers.1.0.weight");
   match_rows_by_name(saved, table_names(columns, {}, {"yes", "no"}),
-                     table_names(columns, {}, {"no", "yes"}), *model, entry_named("tabular"));
+                     table_names(columns, {}, {"no", "yes"}), {*model, entry_named("tabular")});
   EXPECT_TRUE(at::equal(tensor_in(saved, "layers.1.0.weight"), last.flip(0)));
   EXPECT_TRUE(
       at::equal(tensor_in(saved, "layers.1.1.running_mean"), at::tensor(std::vector<float>{1, 0})));
@@ -265,7 +268,7 @@ TEST(RowsByName, OfOtherClassesAltogetherAreTheModelsOwn) {
   auto saved = ramps_of(*model);
   const auto found =
       match_rows_by_name(saved, table_names({}, {}, {"p", "q"}), table_names({}, {}, {"no", "yes"}),
-                         *model, entry_named("tabular"));
+                         {*model, entry_named("tabular")});
   EXPECT_THAT(found.absent, ElementsAre("layers.1.0"));
   EXPECT_EQ(group_in(found, "classes").dropped_names, (Names{"p", "q"}));
 }
