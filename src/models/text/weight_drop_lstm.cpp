@@ -1,5 +1,6 @@
 #include "models/text/weight_drop_lstm.h"
 
+#include <ATen/autocast_mode.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
@@ -8,6 +9,7 @@
 #include <ATen/ops/zeros.h>
 
 #include <cmath>
+#include <optional>
 #include <tuple>
 
 #include "models/blocks.h"
@@ -27,13 +29,44 @@ at::Tensor in_order(const at::Tensor& rows, const at::Tensor& places) {
   return rows.gather(1, places.unsqueeze(2).expand({-1, -1, rows.size(2)}));
 }
 
+/// Whether this processor's oneDNN has an LSTM that computes with numbers of autocast's type.
+bool one_dnn_computes_in(at::ScalarType type) {
+#ifdef __x86_64__
+  static const bool has_avx512 = __builtin_cpu_supports("avx512bw") != 0 &&
+                                 __builtin_cpu_supports("avx512vl") != 0 &&
+                                 __builtin_cpu_supports("avx512dq") != 0;
+  return type == at::kBFloat16 && has_avx512;
+#else
+  return type == at::kBFloat16;
+#endif
+}
+
+/// What LibTorch's autocast takes to oneDNN without asking whether it can: "could not create a
+/// primitive descriptor for the LSTM forward propagation primitive".
+bool autocast_cannot(const at::Tensor& input) {
+  return input.is_cpu() && at::autocast::is_autocast_enabled(at::kCPU) &&
+         !one_dnn_computes_in(at::autocast::get_autocast_dtype(at::kCPU));
+}
+
+/// One layer of torch.nn.LSTM: outputs of each step, and the last state. In the weights' type where
+/// autocast cannot.
+std::tuple<at::Tensor, LstmState> lstm_layer(const at::Tensor& input, const LstmState& state,
+                                             at::TensorList weights, bool bidir, const Pass& pass) {
+  std::optional<c10::impl::ExcludeDispatchKeyGuard> no_autocast;
+  const bool widened = autocast_cannot(input);
+  if (widened) no_autocast.emplace(c10::autocast_dispatch_keyset);
+  auto [output, hidden, cell] =
+      at::lstm(widened ? input.to(weights[0].scalar_type()) : input, {state.hidden, state.cell},
+               weights, /*has_biases=*/true, /*num_layers=*/1, /*dropout=*/0, pass.training, bidir,
+               /*batch_first=*/true);
+  return {output, {hidden, cell}};
+}
+
 /// One layer that reads one way.
 at::Tensor read(const at::Tensor& input, LstmState& state, at::TensorList weights,
                 const Pass& pass) {
-  auto [output, hidden, cell] =
-      at::lstm(input, {state.hidden, state.cell}, weights, /*has_biases=*/true, /*num_layers=*/1,
-               /*dropout=*/0, pass.training, /*bidirectional=*/false, /*batch_first=*/true);
-  state = {hidden, cell};
+  at::Tensor output;
+  std::tie(output, state) = lstm_layer(input, state, weights, /*bidir=*/false, pass);
   return output;
 }
 
@@ -111,10 +144,7 @@ at::Tensor WeightDropLstm::compute(const at::Tensor& input, LstmState& state,
   if (shape_.bidir && segment.lengths.defined())
     output = run_both_ways(input, state, weight, segment.lengths, pass);
   else
-    std::tie(output, state.hidden, state.cell) =
-        at::lstm(input, {state.hidden, state.cell}, module_->with(weight), /*has_biases=*/true,
-                 /*num_layers=*/1, /*dropout=*/0, pass.training, shape_.bidir,
-                 /*batch_first=*/true);
+    std::tie(output, state) = lstm_layer(input, state, module_->with(weight), shape_.bidir, pass);
   const auto type = weight_hh_raw_.scalar_type();  // mixed precision may have another
   state = {state.hidden.detach().to(type), state.cell.detach().to(type)};
   return output;
