@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/files/digest.h"
+#include "base/json.h"
 #include "base/text.h"
 
 namespace ddptrain {

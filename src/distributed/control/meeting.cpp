@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "distributed/c10d.h"
 #include "distributed/control/rank_list.h"
 #include "launch/route.h"
 
