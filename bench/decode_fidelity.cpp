@@ -56,8 +56,8 @@ Differences measure(const std::vector<std::string>& paths, int out) {
                             paths[i]};
     Stream random(1, i);
     const Window window = draw(image_size(file), out, random);
-    decode_window(file, window, DecodeMode::fast, {}, work, fast);
-    decode_window(file, window, DecodeMode::exact, {}, work, exact);
+    decode_window(file, {window, DecodeMode::fast}, {}, work, fast);
+    decode_window(file, {window, DecodeMode::exact}, {}, work, exact);
     compare(fast, exact, all);
   }
   std::sort(all.means.begin(), all.means.end());

@@ -1,7 +1,5 @@
 #include "config/plugin_components.h"
 
-#include <fmt/format.h>
-
 #include <set>
 
 #include "base/error.h"
@@ -30,10 +28,9 @@ void require_known_traits(const EntryBase& added, const CatalogBase& catalog) {
   const std::vector<std::string> names(known.begin(), known.end());
   for (const auto& trait : added.traits)
     if (!known.contains(without_argument(trait)))
-      throw Error(Exit::recipe,
-                  fmt::format("there is no trait '{}', which the {} '{}' has; this kind has {}",
-                              shown(trait), catalog.kind(), added.name,
-                              names.empty() ? "none" : join(names, ", ")));
+      throw Error(Exit::recipe, "there is no trait '{}', which the {} '{}' has; this kind has {}",
+                  shown(trait), catalog.kind(), added.name,
+                  names.empty() ? "none" : join(names, ", "));
 }
 
 }  // namespace ddptrain
