@@ -62,7 +62,10 @@ def rows(options):
     peer_epoch = lambda peer: script("epoch_resnet18.py") + [
         train, "--peer", peer, "--steps", str(epoch), "--batch", str(batch)]
     ddp_peer = script("ddp_step.py") + ["--rounds", rounds, "--block", block, "--batch", str(batch // 2)]
-    peer_step = script("step_resnet18.py") + ["--steps", steps, "--batch", str(batch)]
+    peer_step = script("step_resnet.py") + ["--steps", steps, "--batch", str(batch)]
+    xresnet_batch = "2" if small else "32"
+    xresnet = [program("step"), steps, resnet18, "model={type: xresnet50, num_classes: 10}", f"batch.global={xresnet_batch}", *two_threads]
+    peer_xresnet = script("step_resnet.py") + ["--network", "xresnet50", "--setting", "best", "--steps", steps, "--batch", xresnet_batch]
     unet_batch = "2" if small else "8"
     unet = [program("step"), steps, os.path.join(ROOT, "bench", "unet.yaml"), f"batch.global={unet_batch}", *two_threads]
     peer_unet = script("step_unet.py") + ["--steps", steps, "--batch", unet_batch]
@@ -128,17 +131,18 @@ def rows(options):
     houses = os.path.join(options.build, "bench", "houses")
     make_houses = [os.path.join(options.build, "ddptrain"), "data", "make", "table", houses,
                    "--rows", "4000" if small else "1000000"]
-    csv = lambda file, **more: Row([program("csv_speed"), file], script("csv_pandas.py") + [file], "seconds", 6.0,
+    csv = lambda file, **more: Row([program("csv_speed"), file], script("csv_pandas.py") + [file], "seconds", 10.0,
                                    better="less", **more)
     return {
         "loader-pil": Row(loader, script("loader_imagenette.py") + [train, "--pipeline", "pil", *passes], fast, 3.5),
-        "loader-tuned": Row(loader, script("loader_imagenette.py") + [train, "--pipeline", "tuned", *passes], fast, 2.2),
+        "loader-tuned": Row(loader, script("loader_imagenette.py") + [train, "--pipeline", "tuned", *passes], fast, 4.0),
         "loader-cached": Row([*loader, pixels], script("loader_imagenette.py") + [train, "--pipeline", "tuned", *passes], fast, 10.0,
                              prepare=["rm", "-rf", pixels]),
         "shards-pil": from_shards("pil"),
         "shards-tuned": from_shards("tuned"),
         "step-default": Row(step, peer_step, "images_per_second", 1.3),
-        "step-best": Row(step, [*peer_step, "--setting", "best"], "images_per_second", 1.0),
+        "step-best": Row(step, [*peer_step, "--setting", "best"], "images_per_second", 1.07),
+        "step-xresnet50": Row(xresnet, peer_xresnet, "images_per_second", 1.05),
         "unet-default": Row(unet, peer_unet, "images_per_second"),
         "unet-best": Row(unet, [*peer_unet, "--setting", "best"], "images_per_second", 1.0),
         "gpt2": Row(gpt2, peer_gpt2, "images_per_second", 1.1, pss_at_most=0.5),
@@ -157,10 +161,10 @@ def rows(options):
         "points": samples("points", "biwi-tiny.yaml", "data.file={}/points.csv"),
         "collab": Row(collab, collab_peer, "rows_per_second", 5.0, prepare=make_ratings),
         "adult-fastai": Row(table, adult_peer("fastai"), "rows_per_second", 4.0),
-        "adult-torch": Row(table, adult_peer("torch"), "rows_per_second", 1.0),
+        "adult-torch": Row(table, adult_peer("torch"), "rows_per_second", 5.0),
         "csv": csv(adult),
         "csv-large": csv(os.path.join(houses, "houses.csv"), prepare=make_houses),
-        "tokenize": Row(tokens, one_core + language_peer("tokenize"), "wall", 1.0, better="less", prepare=make_language),
+        "tokenize": Row(tokens, one_core + language_peer("tokenize"), "wall", 7.0, better="less", prepare=make_language),
         "generate": Row(generation, language_peer("generate"), "tokens_per_second", 1.5, prepare=make_language),
         "startup-trainer": Row(first_step, language_peer("trainer"), "wall", 10.0, better="less", prepare=make_language),
         "startup": Row(mlp, script("startup.py"), "wall", at_most=0.33, better="less"),

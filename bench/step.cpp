@@ -1,5 +1,5 @@
 // Training steps of a recipe on one fixed random batch of batch.global rows, images per second.
-// Compare with bench/peers/step_resnet18.py, step_unet.py, step_gpt2.py and step_awd_lstm.py; one
+// Compare with bench/peers/step_resnet.py, step_unet.py, step_gpt2.py and step_awd_lstm.py; one
 // step of an MLP: with bench/peers/startup.py.
 //   bench_step STEPS[@SIZE[:SHARE]] RECIPE [key=value...]
 // SIZE: of the images, 128 px; of texts, 256 tokens: images are then rows of tokens, of which the

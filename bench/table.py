@@ -27,7 +27,7 @@ BEST = "PyTorch: channels_last, glibc that keeps memory, fused SGD; compile not 
 PEERS = {
     "loader-pil": "torchvision with PIL", "loader-tuned": TUNED, "loader-cached": TUNED + "; it decodes, ours read the cache",
     "shards-pil": "webdataset with PIL", "shards-tuned": "webdataset with decode_jpeg",
-    "step-default": "PyTorch as is", "step-best": BEST, "unet-default": "fastai as is", "unet-best": "fastai's network; " + BEST,
+    "step-default": "PyTorch as is", "step-best": BEST, "step-xresnet50": "fastai's network; " + BEST, "unet-default": "fastai as is", "unet-best": "fastai's network; " + BEST,
     "gpt2": "transformers, SDPA; compile is its own row", "gpt2-compile": "transformers, SDPA, torch.compile",
     "gpt2-learned": "transformers, SDPA", "awd-lstm": "fastai's network in PyTorch; compile not tried",
     "epoch-plain": "PyTorch with PIL", "epoch-fastai": "fastai", "epoch-accelerate": "Accelerate", "epoch-tuned": TUNED + ", channels_last",
