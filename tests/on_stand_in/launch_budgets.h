@@ -27,6 +27,9 @@ inline void PrintTo(const LaunchBudget& row, std::ostream* out) {
   *out << row.recipe << " " << row.mode << " " << row.gpus;
 }
 
+/// The LibTorch whose launches these are: others have kernels of their own.
+inline constexpr const char* kCountedWith = "2.11.0";
+
 const std::vector<LaunchBudget>& launch_budgets();
 
 }  // namespace ddptrain::end_to_end
