@@ -6,6 +6,8 @@
 #include <c10/core/Device.h>
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -38,6 +40,17 @@ struct DeviceFacts {
   DeviceTraits traits;
 };
 
+/// A JPEG, and where its pixels go in the host's memory: width x height x channels (3, or 1 for
+/// gray) bytes. The size is that of the file.
+struct JpegImage {
+  std::span<const std::uint8_t> file;
+  int width = 0, height = 0, channels = 3;
+  std::uint8_t* pixels = nullptr;
+};
+
+/// False where it does not take the file, which may be damaged. For many threads at a time.
+using DecodeJpeg = std::function<bool(const JpegImage&)>;
+
 /// Devices have the numbers 0 to count() - 1. What fails is a std::exception whose first line says
 /// what.
 class Accelerator {
@@ -64,6 +77,8 @@ class Accelerator {
   /// Memory of the host, exactly so many bytes, that devices copy from and to without a wait
   /// (pinned). Throws where there is none.
   virtual c10::DataPtr host_memory(std::int64_t bytes) const = 0;
+  /// Decodes JPEGs on a device. Throws an Error (Exit::device) where there is nothing that does.
+  virtual DecodeJpeg jpeg_decoder(int device) const = 0;
   /// Captures what `work` gives to a device, from this thread and from backward passes in it, on a
   /// stream of its own. Nothing is computed before the first replay. Memory of tensors that were
   /// made in it stays the graph's; what it reads and writes must stay where it is. Throws, and

@@ -16,7 +16,7 @@ struct PluginHost {
 };
 
 struct AcceleratorPlugin {
-  static constexpr int current = 6;
+  static constexpr int current = 7;
   static constexpr const char* symbol = "ddptrain_accelerator";
 
   int version;        // `current` of the header that it was compiled with

@@ -10,6 +10,7 @@
 
 #include "config/catalog.h"
 #include "data/batch.h"
+#include "data/image_device.h"
 #include "recipe/data_facts.h"
 #include "sources/classes.h"
 
@@ -45,9 +46,9 @@ struct DataContext {
   std::vector<std::string> images = {};  // what `predict` is given, where the dataset reads images
                                          // with a target of its own kind, which is unknown
   std::optional<double> epochs = {};     // the run's, where its recipe says epochs
-  std::int64_t train_rows = 1;   // of a global batch: what is streamed is cut into as many streams
-  std::int64_t valid_rows = 1;   // of a batch of an evaluation
-  bool pixels_as_bytes = false;  // images travel to a device that normalizes them (PixelScale)
+  std::int64_t train_rows = 1;  // of a global batch: what is streamed is cut into as many streams
+  std::int64_t valid_rows = 1;  // of a batch of an evaluation
+  ImageDevice device = {};
   const FileSystem* file_system = &local_files();  // of the section's files; outlives the dataset
 };
 

@@ -15,7 +15,7 @@ std::unique_ptr<Dataset> open_images(const Recipe& recipe, const SavedData& save
   context.fitted = saved.fitted;
   context.classes.names = saved.classes;
   context.images = paths;
-  context.pixels_as_bytes = as_bytes;
+  context.device.takes_bytes = as_bytes;
   const auto files = data_files(recipe.data);
   context.file_system = files.get();
   std::unique_ptr<Dataset> images;

@@ -12,7 +12,7 @@
 namespace ddptrain {
 
 /// Valid samples of unknown targets; `as_bytes` where the transforms allow it
-/// (DataContext::pixels_as_bytes).
+/// (ImageDevice::takes_bytes).
 std::unique_ptr<Dataset> open_images(const Recipe& recipe, const SavedData& saved,
                                      const std::vector<std::string>& paths, bool as_bytes = false);
 

@@ -81,7 +81,7 @@ class LevelChecker {
 
   /// Samples that are scored too.
   void split(const Recipe& recipe, const Dataset& data, SplitSection& section) {
-    const auto split = build_split(recipe, data, section, false);
+    const auto split = build_split(recipe, data, section, {});
     const auto trained = trained_text(*split, section, data, recipe.data);
     if (!trained.empty()) warn(section.path, trained);
     const auto read = read_samples(*split, Split::valid, section.path);

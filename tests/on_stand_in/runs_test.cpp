@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "end_to_end/devices/jpeg_recipe.h"
 #include "on_stand_in/stand_in_run.h"
 
 namespace ddptrain::end_to_end {
@@ -111,6 +112,22 @@ TEST_F(OnTheStandIn, GpusAreThoseThatCudaShows) {
   const auto run = start(words, 4, {{"CUDA_VISIBLE_DEVICES", "0,-1,1"}});
   EXPECT_EQ(run.ended.code, 4) << run.ended.err;
   EXPECT_THAT(run.ended.err, HasSubstr("this machine shows 1"));
+}
+
+// The stand-in decodes by libjpeg: the images in inks are not given to it.
+TEST_F(OnTheStandIn, NvjpegDecodesTrainingImagesOnEveryRank) {
+  write_jpeg_recipe(folder_);
+  for (const int gpus : {1, 2}) {
+    const auto run = start({"run", folder_ / "jpegs.yaml", "data.root=" + (folder_ / "images"),
+                            "parallel.device=cuda", "parallel.devices=" + std::to_string(gpus),
+                            std::string("parallel.mode=") + (gpus == 1 ? "none" : "ddp"),
+                            "data.decode_device=gpu", "output.dir=" + (folder_ / "runs")},
+                           gpus);
+    EXPECT_EQ(run.ended.code, 0) << run.ended.err;
+    std::int64_t to_host = 0;
+    for (const auto& process : run.steps) to_host += process.back().at("to_host");
+    EXPECT_GE(to_host, 18) << "three of four images of six batches";
+  }
 }
 
 // Every seed gives copies other times to run at.

@@ -9,8 +9,9 @@
 namespace ddptrain::end_to_end {
 namespace {
 
-constexpr const char* kLibraries[] = {"libcudart.so.13", "libcublas.so.13", "libcublasLt.so.13",
-                                      "libcudnn.so.9",   "libnccl.so.2",    "libcuda.so.1"};
+constexpr const char* kLibraries[] = {
+    "libcudart.so.13", "libcublas.so.13", "libcublasLt.so.13",
+    "libcudnn.so.9",   "libnccl.so.2",    "libcuda.so.1"};  // libnvjpeg lies next to libcudart
 
 /// "step 3 launches 7 ...".
 StandInCounts counts_of(const std::string& line) {

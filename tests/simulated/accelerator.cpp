@@ -16,6 +16,7 @@
 #include "simulated/memory.h"
 #include "simulated/simulated.h"
 #include "simulated/streams.h"
+#include "support/whole_jpeg.h"
 
 namespace ddptrain::simulated {
 namespace {
@@ -214,6 +215,14 @@ class Simulated final : public Accelerator {
   void empty_cache() const override { return_unused(); }
   c10::DataPtr host_memory(std::int64_t bytes) const override {
     return pinned_allocator().allocate(static_cast<std::size_t>(bytes));
+  }
+  DecodeJpeg jpeg_decoder(int) const override {
+    if (std::getenv("DDPTRAIN_SIMULATED_NVJPEG"))
+      throw Error(Exit::device, "there is no simulated nvJPEG");
+    return [](const JpegImage& image) {
+      return test::decode_whole_jpeg(image.file.data(), image.file.size(), image.channels,
+                                     [&](std::size_t) { return image.pixels; });
+    };
   }
   std::unique_ptr<DeviceGraph> capture(int device, const DeviceWork& work) const override {
     return simulated::capture(device, work);

@@ -20,6 +20,7 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 
 #include "accelerator/cuda/graph.h"
+#include "accelerator/cuda/jpeg.h"
 #include "accelerator/cuda/kernels/launch.h"
 #include "base/error.h"
 
@@ -133,6 +134,8 @@ class Cuda final : public Accelerator {
     const auto free = [](void* memory) { C10_CUDA_CHECK_WARN(cudaFreeHost(memory)); };
     return {data, data, free, c10::Device(c10::kCPU)};
   }
+
+  DecodeJpeg jpeg_decoder(int device) const override { return make_nvjpeg(device); }
 
   std::unique_ptr<DeviceGraph> capture(int device, const DeviceWork& work) const override {
     return capture_cuda_graph(device, work);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/files/digest.h"
+#include "base/output/log.h"
 #include "base/text.h"
 #include "config/decode.h"
 #include "data/image/usual_transforms.h"
@@ -72,6 +73,7 @@ ImageFiles::ImageFiles(ImageList list, const ImageFileOptions& options, const Da
       target_(target ? std::move(target) : labels_of(list_)),
       max_pixels_(options.max_pixels),
       decoded_(decoded_cache(list_, options.cache, context)),
+      device_decoder_(device_decoder(options.decode_device, context.device)),
       rows_(transforms_for(options.transforms), options.reading(), context,
             [this, skips = context.skip_bad_samples](Split split) {
               return source_size(split, skips);
@@ -94,6 +96,28 @@ TransformLists ImageFiles::transforms_for(const TransformLists& written) {
   auto lists = decode<TransformLists>(usual);
   lists.progressive = written.progressive;
   return lists;
+}
+
+JpegDecoder ImageFiles::device_decoder(DecodeDevice wanted, const ImageDevice& device) {
+  if (wanted == DecodeDevice::cpu || !device.jpeg_decoder) return {};
+  JpegDecoder decoder;
+  try {
+    decoder = device.jpeg_decoder();
+  } catch (const Error& error) {
+    if (wanted == DecodeDevice::gpu)
+      throw Error(error.code(), Option{"data.decode_device"}, "{}", error.message());
+    log::info("data.decode_device: auto: images are decoded on the CPU; {}", error.message());
+  }
+  if (wanted == DecodeDevice::automatic)
+    chosen_.set("decode_device", Node::scalar(decoder ? "gpu" : "cpu"));
+  return decoder;
+}
+
+/// Held-out images, and training images that are read as those, are libjpeg's.
+DecodeOptions ImageFiles::decoding(Split split, const Draw& draw) const {
+  DecodeOptions options{.max_pixels = max_pixels_};
+  if (device_decoder_ && split == Split::train && !draw.plain) options.jpeg = &device_decoder_;
+  return options;
 }
 
 std::int64_t ImageFiles::size(Split split) const {
@@ -127,7 +151,7 @@ bool ImageFiles::load(Split split, std::int64_t index, const Draw& draw, Batch& 
   bool good = false;
   Image targets;
   const auto read = [&] {
-    StoredImage source({*list_.file_system, path}, {.max_pixels = max_pixels_},
+    StoredImage source({*list_.file_system, path}, decoding(split, draw),
                        decoded_ ? decoded_->cache() : nullptr);
     if (in_image) targets = targets_in(wanted, source.size());
     good = rows_.load(split, source, draw, {batch, row}, in_image ? &targets : nullptr);

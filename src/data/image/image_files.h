@@ -45,6 +45,9 @@ class ImageFiles final : public Dataset {
  private:
   /// As written; where nothing is and sizes differ, the usual ones, which are then `chosen`.
   TransformLists transforms_for(const TransformLists& written);
+  /// What the options ask for and the device has; `auto` is then `chosen`.
+  JpegDecoder device_decoder(DecodeDevice wanted, const ImageDevice& device);
+  DecodeOptions decoding(Split split, const Draw& draw) const;
   const ImageFile& file(Split split, std::int64_t index) const;
   std::string full_path(const ImageFile& file) const;
   Extent source_size(Split split, bool skips_bad) const;
@@ -59,6 +62,7 @@ class ImageFiles final : public Dataset {
   std::int64_t max_pixels_;                        // of an image that is decoded
   std::unique_ptr<const LazyPixelCache> decoded_;  // may be null
   Node chosen_ = Node::map();
+  JpegDecoder device_decoder_;  // of training images; empty: libjpeg
   ImageRows rows_;
   DataFacts facts_;
 };

@@ -1,6 +1,10 @@
 #include "data/image/image_options.h"
 
+#include "base/names.h"
+
 namespace ddptrain {
+
+std::span<const std::string_view> names(DecodeDevice) { return kNameList<"cpu", "gpu", "auto">; }
 
 void TransformLists::fields(Fields& f) {
   f("train", train, {.doc = "Applied to training samples, first to last."});
@@ -16,6 +20,11 @@ void ImageFileOptions::fields(Fields& f) {
   f("decode", decode,
     {.doc = "'fast' decodes training images only where and as finely as needed; 'exact' gives "
             "torchvision's pixels, as evaluation always does."});
+  f("decode_device", decode_device,
+    {.doc =
+         "'gpu' decodes JPEGs of training images by nvJPEG, on the GPU of their rank (of dp: the "
+         "first), whose pixels are not quite libjpeg's; 'auto' does so where there is nvJPEG. "
+         "Evaluation decodes on the CPU."});
   f("max_pixels", max_pixels,
     {.doc = "Images of more pixels are refused (or left out, by policy.on_bad_sample); Pillow's "
             "limit.",

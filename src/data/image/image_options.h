@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "config/choice.h"
@@ -20,11 +22,16 @@ struct TransformLists {
   void fields(Fields& f);
 };
 
+/// Where JPEGs of training images are decoded.
+enum class DecodeDevice { cpu, gpu, automatic };
+std::span<const std::string_view> names(DecodeDevice);
+
 /// Options of datasets of image files, in addition to their own.
 struct ImageFileOptions {
   DataSection section;
   TransformLists transforms;
   DecodeMode decode = DecodeMode::fast;
+  DecodeDevice decode_device = DecodeDevice::cpu;
   std::int64_t max_pixels = default_max_pixels;
   DecodedCacheSpec cache;
   PipelineOptions reading() const { return {.mode = decode, .max_pixels = max_pixels}; }

@@ -45,7 +45,7 @@ std::shared_ptr<const PixelScale> scale_of(const ByteEnding& ending, int channel
 ImageRows::ImageRows(const TransformLists& lists, const PipelineOptions& options,
                      const DataContext& context, const Source& source)
     : channels_last_(context.channels_last),
-      as_bytes_(context.pixels_as_bytes),
+      as_bytes_(context.device.takes_bytes),
       skip_bad_(context.skip_bad_samples),
       sides_{make_side(lists.train, reading(options, context), Split::train, source),
              make_side(lists.valid, reading(options, context), Split::valid, source)} {

@@ -42,7 +42,7 @@ int get(const Arguments& arguments) {
             plural(data->size(Split::valid), "validation sample"));
   for (auto& section : split_sections(recipe))
     log::info("{}: {}", section.path,
-              plural(build_split(recipe, *data, section, false)->size(Split::valid), "sample"));
+              plural(build_split(recipe, *data, section, {})->size(Split::valid), "sample"));
   return 0;
 }
 

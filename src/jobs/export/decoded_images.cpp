@@ -82,7 +82,8 @@ DecodedImages::DecodedImages(const Recipe& recipe, const SavedData& saved, const
     : recipe_(without_changes(recipe)), saved_(saved), data_(data) {
   const auto& kind = dataset_of(recipe);
   if (!kind.has("gives_images")) refuse("this run reads no images");
-  if (trait_argument(kind, "pixels")) pixels_ = build_data(recipe_, saved_, {}, true);
+  if (trait_argument(kind, "pixels"))
+    pixels_ = build_data(recipe_, saved_, {}, {.takes_bytes = true});
 }
 
 Batch DecodedImages::image(Split split, std::int64_t index) const {

@@ -58,6 +58,16 @@ void samples_are_held_out_once(const RuleContext& rule) {
     rule.error("data.valid", "{} both say what is held out; keep one of them", join(ways, " and "));
 }
 
+void cached_images_are_libjpegs(const RuleContext& rule) {
+  const auto* cache = rule.value(rule.recipe.data, "cache");
+  const auto where = text_of(rule.value(rule.recipe.data, "decode_device"));
+  if (cache && cache->is_map() && is_true(cache->find("decoded")) && !where.empty() &&
+      where != "cpu")
+    rule.error(
+        "data.decode_device",
+        "images of 'data.cache' are decoded once, on the CPU; drop the cache or write 'cpu'");
+}
+
 void targets_are_taken(const RuleContext& rule) {
   const auto kind = written_target(rule.recipe, rule.catalogs);
   if (!kind) return;
@@ -100,6 +110,10 @@ constexpr Rule kDataRules[] = {
       "A folder, a fraction, a list and a fold would each hold out others.",
       "data: {valid: {folder: val, fraction: 0.2}}", "data: {valid: {fraction: 0.2}}"},
      samples_are_held_out_once},
+    {{"decode-cache", "Cached images are decoded on the CPU.",
+      "Evaluation and other runs read the same cache, whose pixels are libjpeg's.",
+      "data: {decode_device: auto, cache: {decoded: true}}", "data: {cache: {decoded: true}}"},
+     cached_images_are_libjpegs},
     {{"target", "Losses and metrics take the kind of target that the data give.",
       "Zeros and ones for each label would be taken for the probabilities of one class, or numbers "
       "of classes for quantities.",

@@ -163,10 +163,29 @@ void check_scored(const DataFacts& facts, Scored scored) {
                 "'valid' one by one, or write 'data.blocks: shuffled'");
 }
 
+/// Decodes on the rank's device, or its first.
+JpegDecoder jpeg_decoder_of(const Placement& placement, int local_rank) {
+  const auto& devices = accelerator(placement.device);
+  const int device = placement.on_cpu() ? 0 : static_cast<int>(placement.id(local_rank));
+  const auto decode = devices.jpeg_decoder(device);
+  return [decode](const EncodedImage& file, ImageSize size, int channels, std::uint8_t* pixels) {
+    return decode({file.bytes, size.width, size.height, channels, pixels});
+  };
+}
+
+ImageDevice image_device(const TrainingPlan& plan, const World& world) {
+  ImageDevice device{.takes_bytes = !plan.placement.on_cpu()};
+  if (plan.trains)
+    device.jpeg_decoder = [&placement = plan.placement, rank = world.local_rank] {
+      return jpeg_decoder_of(placement, rank);
+    };
+  return device;
+}
+
 /// The run's data on all ranks; the recipe learns what they decided.
 std::unique_ptr<Dataset> build_run_data(const TrainingPlan& plan, World& world, Recipe& recipe) {
   auto data = with_scored(
-      build_data(as_scored(recipe, plan.scored), plan.saved, {}, !plan.placement.on_cpu()),
+      build_data(as_scored(recipe, plan.scored), plan.saved, {}, image_device(plan, world)),
       plan.scored);
   check_scored(data->facts(), plan.scored);
   take_chosen(recipe.data, *data);
@@ -195,7 +214,7 @@ Splits build_splits(const TrainingPlan& plan, World& world, Recipe& recipe, cons
                     const LoaderFactory& loaders) {
   Splits splits;
   for (auto& section : split_sections(recipe)) {
-    auto split = build_split(plan.recipe, data, section, !plan.placement.on_cpu());
+    auto split = build_split(plan.recipe, data, section, {.takes_bytes = !plan.placement.on_cpu()});
     set_split(recipe, section);
     agree(world, "the data of " + section.path, split->digest());
     if (world.rank == 0) report_split(*split, section, data, recipe);

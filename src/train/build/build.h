@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "data/image_device.h"
 #include "recipe/period.h"
 #include "sources/order/shard.h"
 #include "train/training_plan.h"
@@ -28,10 +29,11 @@ std::unique_ptr<Training> build(const TrainingPlan& plan, World& world,
 /// How an epoch's order is dealt to ranks.
 ShardPlan shard_plan(const Training& training);
 
-/// The parts that eval, predict, export and data need without a Training. Images `on_device`
-/// travel as bytes where a device can finish them.
+/// The parts that eval, predict, export and data need without a Training. Images are
+/// read for `device`.
 std::unique_ptr<Dataset> build_data(const Recipe& recipe, const SavedData& saved = {},
-                                    const std::string& unlabeled = {}, bool on_device = false);
+                                    const std::string& unlabeled = {},
+                                    const ImageDevice& device = {});
 std::unique_ptr<Sampler> build_sampler(const Recipe& recipe, const Dataset& data);
 /// Of batches where the placement computes: on the CPU as they are, else brought ahead.
 std::unique_ptr<Loader> build_loader(const Dataset& data, LoaderOptions options,

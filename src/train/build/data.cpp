@@ -47,9 +47,9 @@ void check_class_names(const DataFacts& facts) {
 }  // namespace
 
 std::unique_ptr<Dataset> build_data(const Recipe& recipe, const SavedData& saved,
-                                    const std::string& unlabeled, bool on_device) {
+                                    const std::string& unlabeled, const ImageDevice& device) {
   DataContext context;
-  context.pixels_as_bytes = on_device;
+  context.device = device;
   context.seed = seed_of_data(recipe);
   context.skip_bad_samples = recipe.policy.on_bad_sample == OnBadSample::skip;
   context.channels_last = recipe.train.channels_last.value.value_or(false);

@@ -133,12 +133,12 @@ void rethrow_of_split(const std::string& path) {
 }
 
 std::unique_ptr<Dataset> build_split(const Recipe& recipe, const Dataset& data,
-                                     SplitSection& section, bool on_device) {
+                                     SplitSection& section, const ImageDevice& device) {
   try {
     take_from_training(section, recipe.data, data);
     auto own = recipe;
     own.data = section.data;
-    auto split = build_data(own, {data.state(), data.facts().classes}, {}, on_device);
+    auto split = build_data(own, {data.state(), data.facts().classes}, {}, device);
     take_chosen(section.data, *split);
     require_the_same_targets(*split, data, section);
     require_samples(*split, section);

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "data/image_device.h"
 #include "recipe/eval_splits.h"
 
 namespace ddptrain {
@@ -15,7 +16,7 @@ class Dataset;
 /// decided what it leaves open; what they decided is written into the section. An Error, about an
 /// option of the section, where its targets are others than those of `data`.
 std::unique_ptr<Dataset> build_split(const Recipe& recipe, const Dataset& data,
-                                     SplitSection& section, bool on_device);
+                                     SplitSection& section, const ImageDevice& device);
 
 /// provide() (sources/fetch/source.h) for each of them.
 void provide_splits(const Recipe& recipe);

@@ -263,7 +263,7 @@ DataSize data_size(const Recipe& recipe) {
   if (const auto* tokens = dynamic_cast<const HasTokens*>(data.get()))
     size.tokens = tokens->token_size(Split::train);
   for (auto& section : split_sections(recipe)) {
-    const auto split = build_split(local, *data, section, false);
+    const auto split = build_split(local, *data, section, {});
     size.splits.emplace_back(section.name, split->size(Split::valid));
   }
   return size;

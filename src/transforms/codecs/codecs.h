@@ -24,6 +24,9 @@ struct ImagePart {
 
 bool is_jpeg(std::span<const std::uint8_t> bytes);
 ImageHeader jpeg_header(const EncodedImage& file);
+/// A JPEG that every decoder takes: 8 bits, Huffman codes, gray or YCbCr. Throws what decode_jpeg()
+/// would say about its header.
+bool is_usual_jpeg(const EncodedImage& file, const DecodeOptions& options);
 void decode_jpeg(const EncodedImage& file, const DecodeOptions& options, Image& into);
 /// Decodes at least `part`, as stored (not turned). Returns where `into` lies: its left may be less
 /// and its width more than asked for, because blocks are decoded whole.

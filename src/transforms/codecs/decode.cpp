@@ -101,6 +101,18 @@ ImagePart with_neighbors(const ImagePart& part, ImageSize size) {
   return wider;
 }
 
+/// By options.jpeg; false where libjpeg has to.
+bool decoded_elsewhere(const EncodedImage& file, ImageSize size, const DecodeOptions& options,
+                       Image& into) {
+  if (options.jpeg == nullptr || !is_usual_jpeg(file, options)) return false;
+  into.width = size.width;
+  into.height = size.height;
+  into.channels = options.channels;
+  into.floats.clear();
+  into.bytes.resize(into.values());
+  return (*options.jpeg)(file, size, options.channels, into.bytes.data());
+}
+
 }  // namespace
 
 std::span<const std::string_view> names(DecodeMode) { return kNameList<"fast", "exact">; }
@@ -141,7 +153,7 @@ void decode(const EncodedImage& file, const DecodeOptions& options, Image& into)
   check_size(file, header.size, options);
   switch (format_of(file)) {
     case Format::jpeg:
-      decode_jpeg(file, options, into);
+      if (!decoded_elsewhere(file, header.size, options, into)) decode_jpeg(file, options, into);
       break;
     case Format::png:
       decode_png(file, options, into);
@@ -168,7 +180,8 @@ Image decode_mask(const EncodedImage& file, std::int64_t max_pixels) {
 }
 
 bool scales_while_decoding(const EncodedImage& file, const DecodeOptions& options) {
-  return is_jpeg(file.bytes) && (!options.exif_orientation || jpeg_header(file).orientation == 1);
+  return options.jpeg == nullptr && is_jpeg(file.bytes) &&
+         (!options.exif_orientation || jpeg_header(file).orientation == 1);
 }
 
 int decoded_shrink(const Window& window, DecodeMode mode) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string_view>
 
@@ -21,16 +22,23 @@ struct EncodedImage {
 /// are a quarter of a GiB.
 constexpr std::int64_t default_max_pixels = 178'956'970;
 
-struct DecodeOptions {
-  int channels = 3;              // 3, or 1 for gray
-  bool exif_orientation = true;  // turn as the camera was held
-  std::int64_t max_pixels = default_max_pixels;
-};
-
 struct ImageSize {
   int width = 0;
   int height = 0;
   bool operator==(const ImageSize&) const = default;
+};
+
+/// Decodes JPEGs elsewhere than libjpeg does, as on a GPU: a whole image of `size`, not turned,
+/// into width x height x channels (3, or 1 for gray) bytes. False: it does not take this file, and
+/// libjpeg is to decode it or to say what is wrong with it. For many threads at a time.
+using JpegDecoder =
+    std::function<bool(const EncodedImage&, ImageSize size, int channels, std::uint8_t* pixels)>;
+
+struct DecodeOptions {
+  int channels = 3;              // 3, or 1 for gray
+  bool exif_orientation = true;  // turn as the camera was held
+  std::int64_t max_pixels = default_max_pixels;
+  const JpegDecoder* jpeg = nullptr;  // of baseline and progressive JPEGs in gray and YCbCr
 };
 
 /// exact: decode everything, then resize as Pillow does, to the last bit. fast: decode only the
@@ -62,7 +70,8 @@ struct DecodedWindow {
 void decode_window(const EncodedImage& file, const DecodedWindow& asked,
                    const DecodeOptions& options, Image& work, Image& into);
 
-/// Whether decode_window() may decode a file scaled down: a JPEG that is not turned.
+/// Whether decode_window() may decode a file scaled down: a JPEG that libjpeg decodes and that is
+/// not turned.
 bool scales_while_decoding(const EncodedImage& file, const DecodeOptions& options = {});
 
 /// By how much, 1 to 8, a file that may be is scaled down for a window.

@@ -192,6 +192,15 @@ void check_scans(const EncodedImage& file, jpeg_decompress_struct& info) {
                   info.image_width, info.image_height, format_bytes(needed), format_bytes(bytes)));
 }
 
+/// Before libjpeg, or another decoder, takes memory and time for what the header claims.
+void check_claims(const EncodedImage& file, jpeg_decompress_struct& info,
+                  const DecodeOptions& options) {
+  const ImageSize size{static_cast<int>(info.image_width), static_cast<int>(info.image_height)};
+  check_size(file, size, options);
+  check_claim(file, size, pixels_per_byte);
+  check_scans(file, info);
+}
+
 void choose_output(jpeg_decompress_struct& info, int channels) {
   if (info.num_components == 4)
     info.out_color_space = JCS_CMYK;
@@ -245,18 +254,23 @@ ImageHeader jpeg_header(const EncodedImage& file) {
   bad_image(file, "is not a whole JPEG: it ends before the size of the image");
 }
 
+bool is_usual_jpeg(const EncodedImage& file, const DecodeOptions& options) {
+  JpegReader reader(file);
+  auto& info = reader.info();
+  check_claims(file, info, options);
+  const bool usual_colors =
+      info.jpeg_color_space == JCS_GRAYSCALE || info.jpeg_color_space == JCS_YCbCr;
+  return usual_colors && info.data_precision == 8 && !info.arith_code;
+}
+
 ImagePart decode_jpeg_part(const EncodedImage& file, const ImagePart& part,
                            const DecodeOptions& options, Image& into) {
   JpegReader reader(file);
   auto& info = reader.info();
-  check_size(file, {static_cast<int>(info.image_width), static_cast<int>(info.image_height)},
-             options);
+  check_claims(file, info, options);
   choose_output(info, options.channels);
   info.scale_num = 1;
   info.scale_denom = part.shrink;
-  check_claim(file, {static_cast<int>(info.image_width), static_cast<int>(info.image_height)},
-              pixels_per_byte);
-  check_scans(file, info);
   JDIMENSION left = part.left, width = part.width;
   reader.step([&] {
     jpeg_start_decompress(&info);

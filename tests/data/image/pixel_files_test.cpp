@@ -198,7 +198,8 @@ TEST(PixelsAsBytes, BecomeTheHostsFloatsBitForBit) {
         const auto recipe = with_transforms(folder, train);
         const auto floats = all_rows(*build_data(recipe, {.channels_last = channels_last}), split);
         const auto bytes = all_rows(
-            *build_data(recipe, {.channels_last = channels_last, .pixels_as_bytes = true}), split);
+            *build_data(recipe, {.channels_last = channels_last, .device = {.takes_bytes = true}}),
+            split);
         ASSERT_TRUE(bytes.pixels);
         EXPECT_EQ(bytes.inputs.at(0).scalar_type(), at::kByte);
         EXPECT_EQ(bytes.inputs.at(0).strides(), floats.inputs.at(0).strides());
@@ -215,7 +216,7 @@ TEST(PixelsAsBytes, StayFloatsWhereADeviceCannotRepeatTheEnd) {
   const TemporaryFolder folder;
   write_cifar(folder);
   const auto is_float = [&](const json& train) {
-    const auto data = build_data(with_transforms(folder, train), {.pixels_as_bytes = true});
+    const auto data = build_data(with_transforms(folder, train), {.device = {.takes_bytes = true}});
     return !data->allocate(Split::train, 1).pixels;
   };
   const auto box = erasing({{"p", 1}});
@@ -264,7 +265,8 @@ TEST(PixelsAsBytes, AreMixedAsFloatsAreBitForBit) {
         const auto floats =
             mixed_batches(*build_data(recipe, {.channels_last = channels_last}), mix);
         const auto bytes = mixed_batches(
-            *build_data(recipe, {.channels_last = channels_last, .pixels_as_bytes = true}), mix);
+            *build_data(recipe, {.channels_last = channels_last, .device = {.takes_bytes = true}}),
+            mix);
         for (std::size_t i = 0; i < floats.size(); ++i) expect_the_hosts(bytes[i], floats[i]);
       }
 }
@@ -273,8 +275,8 @@ TEST(PixelsAsBytes, AreMixedAsFloatsAreBitForBit) {
 TEST(PixelsAsBytes, ArePastedOnTheHostWhereNothingIsErased) {
   const TemporaryFolder folder;
   write_cifar(folder);
-  const auto data =
-      build_data(with_transforms(folder, json::array({kNormalize})), {.pixels_as_bytes = true});
+  const auto data = build_data(with_transforms(folder, json::array({kNormalize})),
+                               {.device = {.takes_bytes = true}});
   EXPECT_EQ(mixed_batches(*data, "cutmix")[0].inputs.size(), 1U);
   EXPECT_EQ(mixed_batches(*data, "mixup")[0].inputs.size(), 3U);
 }
