@@ -22,8 +22,7 @@ class DecodeDevice : public testing::Test {
     return Program(more, folder_.path(), variables).wait();
   }
   std::string weights(const std::string& name) const {
-    return read(folder_ /
-                ("runs/" + name + "/latest/checkpoints/step-00000006/model.safetensors"));
+    return read(folder_ / ("runs/" + name + "/latest/checkpoints/step-00000006/model.safetensors"));
   }
   std::string recipe(const std::string& name) const {
     return read(folder_ / ("runs/" + name + "/latest/recipe.yaml"));
@@ -64,8 +63,7 @@ TEST_F(DecodeDevice, OfAutoIsWrittenIntoTheRun) {
 
 TEST_F(DecodeDevice, ThatIsMissingIsAnError) {
   const auto without = simulating({{"DDPTRAIN_SIMULATED_NVJPEG", "none"}});
-  const auto ended =
-      trained("a", {"parallel.device=simulated", "data.decode_device=gpu"}, without);
+  const auto ended = trained("a", {"parallel.device=simulated", "data.decode_device=gpu"}, without);
   EXPECT_EQ(ended.code, 4);
   EXPECT_THAT(ended.err, HasSubstr("data.decode_device: there is no simulated nvJPEG\n"));
   const auto on_cpu = trained("b", {"data.decode_device=gpu"}, with({}));
