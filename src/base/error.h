@@ -54,12 +54,12 @@ class Error : public std::runtime_error {
         place_(std::move(place)) {}
   template <class First, class... Rest>
   Error(Exit code, fmt::format_string<First, Rest...> format, First&& first, Rest&&... rest)
-      : Error(code, fmt::vformat(format, fmt::make_format_args(first, rest...))) {}
+      : Error(code, fmt::format(format, std::forward<First>(first), std::forward<Rest>(rest)...)) {}
   template <class First, class... Rest>
   Error(Exit code, Option option, fmt::format_string<First, Rest...> format, First&& first,
         Rest&&... rest)
       : Error(code, std::move(option),
-              fmt::vformat(format, fmt::make_format_args(first, rest...))) {}
+              fmt::format(format, std::forward<First>(first), std::forward<Rest>(rest)...)) {}
 
   Exit code() const { return code_; }
   /// Empty where the failure is about no option.

@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -42,20 +43,20 @@ void record(const std::string& line);
 /// The same with a format and its arguments; a line without is text as it is.
 template <class First, class... Rest>
 void debug(fmt::format_string<First, Rest...> format, First&& first, Rest&&... rest) {
-  debug(fmt::vformat(format, fmt::make_format_args(first, rest...)));
+  debug(fmt::format(format, std::forward<First>(first), std::forward<Rest>(rest)...));
 }
 template <class First, class... Rest>
 void info(fmt::format_string<First, Rest...> format, First&& first, Rest&&... rest) {
-  info(fmt::vformat(format, fmt::make_format_args(first, rest...)));
+  info(fmt::format(format, std::forward<First>(first), std::forward<Rest>(rest)...));
 }
 template <class First, class... Rest>
 void warning(fmt::format_string<First, Rest...> format, First&& first, Rest&&... rest) {
-  warning(fmt::vformat(format, fmt::make_format_args(first, rest...)));
+  warning(fmt::format(format, std::forward<First>(first), std::forward<Rest>(rest)...));
 }
 template <class First, class... Rest>
 requires(!std::is_same_v<std::remove_cvref_t<First>, Place>) void error(
     fmt::format_string<First, Rest...> format, First&& first, Rest&&... rest) {
-  error(fmt::vformat(format, fmt::make_format_args(first, rest...)));
+  error(fmt::format(format, std::forward<First>(first), std::forward<Rest>(rest)...));
 }
 
 /// While it lives, `tell` is called with every warning of this process, on the warning's thread,

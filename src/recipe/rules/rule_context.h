@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "config/catalog.h"
 #include "config/problem.h"
@@ -40,12 +41,12 @@ class RuleContext {
   template <class First, class... Rest>
   void error(const std::string& path, fmt::format_string<First, Rest...> format, First&& first,
              Rest&&... rest) const {
-    error(path, fmt::vformat(format, fmt::make_format_args(first, rest...)));
+    error(path, fmt::format(format, std::forward<First>(first), std::forward<Rest>(rest)...));
   }
   template <class First, class... Rest>
   void warn(const std::string& path, fmt::format_string<First, Rest...> format, First&& first,
             Rest&&... rest) const {
-    warn(path, fmt::vformat(format, fmt::make_format_args(first, rest...)));
+    warn(path, fmt::format(format, std::forward<First>(first), std::forward<Rest>(rest)...));
   }
   /// The same problems, if any, with places and ids of their own.
   void add(const Problems& more) const;
