@@ -3,11 +3,10 @@
 python bench/peers/step_resnet.py --setting default|best [--network resnet18] [--batch 64] [--size 128] [--threads 2] [--steps 10]
 """
 import argparse
-import time
 
 import torch
 import torchvision
-from measure import report, with_allocator
+from measure import training_speed, with_allocator
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--setting", choices=["default", "best"], default="default")
@@ -31,15 +30,4 @@ else:
 model = model.train().to(memory_format=layout)
 images = torch.randn(args.batch, 3, args.size, args.size).contiguous(memory_format=layout)
 labels = torch.randint(10, (args.batch,))
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, fused=True if best else None)
-
-seconds = []
-for step in range(args.steps + 2):
-    start = time.perf_counter()
-    optimizer.zero_grad()
-    torch.nn.functional.cross_entropy(model(images), labels).backward()
-    optimizer.step()
-    if step >= 2:  # the first two warm up
-        seconds.append(time.perf_counter() - start)
-seconds.sort()
-report(images_per_second=args.batch / seconds[len(seconds) // 2], best=args.batch / seconds[0])
+training_speed(model, images, labels, args.steps, fused=best)

@@ -3,11 +3,10 @@
 python bench/peers/step_unet.py --setting default|best [--body resnet34] [--batch 8] [--size 128] [--threads 2] [--steps 10]
 """
 import argparse
-import time
 
 import torch
 import torchvision
-from measure import report, with_allocator
+from measure import training_speed, with_allocator
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--setting", choices=["default", "best"], default="default")
@@ -30,15 +29,4 @@ model = create_unet_model(getattr(torchvision.models, args.body), 10, size, pret
 model = model.train().to(memory_format=layout)
 images = torch.randn(args.batch, 3, *size).contiguous(memory_format=layout)
 masks = torch.randint(10, (args.batch, *size))
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, fused=True if best else None)
-
-seconds = []
-for step in range(args.steps + 2):
-    start = time.perf_counter()
-    optimizer.zero_grad()
-    torch.nn.functional.cross_entropy(model(images), masks).backward()
-    optimizer.step()
-    if step >= 2:  # the first two warm up
-        seconds.append(time.perf_counter() - start)
-seconds.sort()
-report(images_per_second=args.batch / seconds[len(seconds) // 2], best=args.batch / seconds[0])
+training_speed(model, images, masks, args.steps, fused=best)
