@@ -33,7 +33,7 @@ class Cpu final : public Accelerator {
   c10::DataPtr host_memory(std::int64_t bytes) const override {
     return c10::GetCPUAllocator()->allocate(static_cast<std::size_t>(bytes));
   }
-  DecodeJpeg jpeg_decoder(int) const override {
+  DeviceJpegDecoder jpeg_decoder(int) const override {
     throw Error(Exit::device, "the run has no GPU; write 'cpu', or 'auto' for runs on both");
   }
   std::unique_ptr<DeviceGraph> capture(int, const DeviceWork&) const override {

@@ -49,7 +49,7 @@ struct JpegImage {
 };
 
 /// False where it does not take the file, which may be damaged. For many threads at a time.
-using DecodeJpeg = std::function<bool(const JpegImage&)>;
+using DeviceJpegDecoder = std::function<bool(const JpegImage&)>;
 
 /// Devices have the numbers 0 to count() - 1. What fails is a std::exception whose first line says
 /// what.
@@ -78,7 +78,7 @@ class Accelerator {
   /// (pinned). Throws where there is none.
   virtual c10::DataPtr host_memory(std::int64_t bytes) const = 0;
   /// Decodes JPEGs on a device. Throws an Error (Exit::device) where there is nothing that does.
-  virtual DecodeJpeg jpeg_decoder(int device) const = 0;
+  virtual DeviceJpegDecoder jpeg_decoder(int device) const = 0;
   /// Captures what `work` gives to a device, from this thread and from backward passes in it, on a
   /// stream of its own. Nothing is computed before the first replay. Memory of tensors that were
   /// made in it stays the graph's; what it reads and writes must stay where it is. Throws, and

@@ -65,7 +65,7 @@ class Jpeg : public testing::Test {
     return decode_({file, into.width, into.height, into.channels, into.bytes.data()});
   }
 
-  DecodeJpeg decode_;
+  DeviceJpegDecoder decode_;
 };
 
 TEST_F(Jpeg, IsWithinAFewLevelsOfLibjpeg) {

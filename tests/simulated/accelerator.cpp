@@ -216,7 +216,7 @@ class Simulated final : public Accelerator {
   c10::DataPtr host_memory(std::int64_t bytes) const override {
     return pinned_allocator().allocate(static_cast<std::size_t>(bytes));
   }
-  DecodeJpeg jpeg_decoder(int) const override {
+  DeviceJpegDecoder jpeg_decoder(int) const override {
     if (std::getenv("DDPTRAIN_SIMULATED_NVJPEG"))
       throw Error(Exit::device, "there is no simulated nvJPEG");
     return [](const JpegImage& image) {

@@ -137,7 +137,7 @@ class NvJpeg {
 
 }  // namespace
 
-DecodeJpeg make_nvjpeg(int device) {
+DeviceJpegDecoder make_nvjpeg(int device) {
   const auto decoder = std::make_shared<NvJpeg>(device);
   return [decoder](const JpegImage& image) { return decoder->decode(image); };
 }

@@ -135,7 +135,7 @@ class Cuda final : public Accelerator {
     return {data, data, free, c10::Device(c10::kCPU)};
   }
 
-  DecodeJpeg jpeg_decoder(int device) const override { return make_nvjpeg(device); }
+  DeviceJpegDecoder jpeg_decoder(int device) const override { return make_nvjpeg(device); }
 
   std::unique_ptr<DeviceGraph> capture(int device, const DeviceWork& work) const override {
     return capture_cuda_graph(device, work);

@@ -30,6 +30,7 @@
 #include "sources/sampler.h"
 #include "train/build/chosen_mode.h"
 #include "train/build/flops.h"
+#include "train/build/image_device.h"
 #include "train/build/micro_batch.h"
 #include "train/build/numerics.h"
 #include "train/build/offload.h"
@@ -161,25 +162,6 @@ void check_scored(const DataFacts& facts, Scored scored) {
     throw Error(Exit::recipe,
                 "the streams of a split do not continue those of another; score 'train' and "
                 "'valid' one by one, or write 'data.blocks: shuffled'");
-}
-
-/// Decodes on the rank's device, or its first.
-JpegDecoder jpeg_decoder_of(const Placement& placement, int local_rank) {
-  const auto& devices = accelerator(placement.device);
-  const int device = placement.on_cpu() ? 0 : static_cast<int>(placement.id(local_rank));
-  const auto decode = devices.jpeg_decoder(device);
-  return [decode](const EncodedImage& file, ImageSize size, int channels, std::uint8_t* pixels) {
-    return decode({file.bytes, size.width, size.height, channels, pixels});
-  };
-}
-
-ImageDevice image_device(const TrainingPlan& plan, const World& world) {
-  ImageDevice device{.takes_bytes = !plan.placement.on_cpu()};
-  if (plan.trains)
-    device.jpeg_decoder = [&placement = plan.placement, rank = world.local_rank] {
-      return jpeg_decoder_of(placement, rank);
-    };
-  return device;
 }
 
 /// The run's data on all ranks; the recipe learns what they decided.

@@ -29,8 +29,8 @@ std::unique_ptr<Training> build(const TrainingPlan& plan, World& world,
 /// How an epoch's order is dealt to ranks.
 ShardPlan shard_plan(const Training& training);
 
-/// The parts that eval, predict, export and data need without a Training. Images are
-/// read for `device`.
+/// The parts that eval, predict, export and data need without a Training. Images are read for
+/// `device`.
 std::unique_ptr<Dataset> build_data(const Recipe& recipe, const SavedData& saved = {},
                                     const std::string& unlabeled = {},
                                     const ImageDevice& device = {});

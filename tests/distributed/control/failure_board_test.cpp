@@ -145,7 +145,7 @@ class HalfConnected final : public Accelerator {
   void reset_peak_memory(int) const override {}
   void empty_cache() const override {}
   c10::DataPtr host_memory(std::int64_t) const override { return {}; }
-  DecodeJpeg jpeg_decoder(int) const override { return {}; }
+  DeviceJpegDecoder jpeg_decoder(int) const override { return {}; }
   std::unique_ptr<DeviceGraph> capture(int, const DeviceWork&) const override { return nullptr; }
   Backend process_group(const Store&, const BackendOptions& options, int) const override {
     if (options.rank == 0) throw std::runtime_error("NCCL error: no memory\nframe #0");
