@@ -2,7 +2,7 @@
 // that person; what only a bug can cause is a DDP_CHECK that aborts with the expression.
 #pragma once
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <stdexcept>
 #include <string>

@@ -1,6 +1,7 @@
 // Who we are among the processes of a run, read from the environment.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,9 +12,7 @@ namespace ddptrain {
 
 class Heartbeats;
 class RankArena;
-
-/// In a run_id, before the number of a start of the same run after a failure.
-inline constexpr const char* kRestartMark = " restart ";
+class ReportedNumber;
 
 /// The place of this process. `store` is the folder of a FileStore when we launched the ranks
 /// ourselves; `address` and `port` name a TCPStore when another launcher did.
@@ -31,6 +30,10 @@ struct Topology {
   bool store_is_served =
       false;           // torchrun's agent already serves the TCPStore: every rank is a client
   std::string run_id;  // keeps stores of different runs and restarts apart
+  /// Which start of the run this is, from 1: one more after each failure. Rank 0's number counts;
+  /// ranks of other nodes come to the first that it serves which is not below theirs.
+  std::int64_t start = 1;
+  ReportedNumber* came_to = nullptr;  // where this rank reports that start; null: nowhere
   /// One process per node was started, which starts the ranks of its node: `rank` and `world` count
   /// nodes, `local_world` is the ranks of each node, 0 where its devices decide.
   bool is_node = false;

@@ -9,15 +9,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 
 #include "base/error.h"
+#include "launch/shared_memory.h"
 #include "support/ranks.h"
 
 namespace ddptrain {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::AnyOf;
 using testing::HasSubstr;
 
 /// A folder for one test's store.
@@ -228,6 +231,70 @@ TEST(Join, NamesAPortThatAnotherProgramHas) {
             "rank 0 cannot serve the meeting point '127.0.0.1:" + std::to_string(port) +
                 "' (--address): the port is in use");
   ::close(taken);
+}
+
+/// Rank 0's process of a start, `after` the one before has ended (0: at once).
+pid_t start_rank_0(std::int64_t start, int port, std::chrono::seconds patience, pid_t after = 0) {
+  const pid_t child = fork();
+  if (child != 0) return child;
+  auto topology = at_an_address(0, "127.0.0.1", port);
+  topology.start = start;
+  try {
+    while (after != 0 && ::kill(after, 0) == 0) std::this_thread::sleep_for(10ms);
+    JoinOptions options;
+    options.start = patience;
+    auto world = join(topology, options);
+    world.control->barrier();
+  } catch (...) {
+  }
+  _exit(0);
+}
+
+// Its node had ended first, and came while rank 0 of the start before still waited.
+TEST(Join, ANodeThatStartsAgainWaitsForRank0ToStartAgain) {
+  const int port = free_port();
+  const pid_t before = start_rank_0(1, port, 1s);
+  const pid_t again = start_rank_0(3, port, 60s, before);
+  std::thread reaped([&] { EXPECT_EQ(waitpid(before, nullptr, 0), before); });
+  auto topology = at_an_address(1, "127.0.0.1", port);
+  topology.start = 2;
+  ReportedNumber came_to;
+  topology.came_to = &came_to;
+  auto world = join(topology, {});
+  world.control->barrier();
+  EXPECT_EQ(came_to.get(), 3);
+  reaped.join();
+  EXPECT_EQ(waitpid(again, nullptr, 0), again);
+}
+
+TEST(Join, NamesAMeetingPointThatRank0DoesNotComeToAgain) {
+  const int port = free_port();
+  const pid_t before = start_rank_0(1, port, 1s);
+  auto topology = at_an_address(1, "127.0.0.1", port);
+  topology.start = 2;
+  EXPECT_THAT(message_of_joining(topology),
+              AnyOf(HasSubstr("was left by rank 0, which did not come again within 300 ms: look at "
+                              "its log"),
+                    HasSubstr("cannot reach the meeting point")));
+  EXPECT_EQ(waitpid(before, nullptr, 0), before);
+}
+
+TEST(Join, RefusesAMeetingPointOfAnotherRun) {
+  const int port = free_port();
+  const pid_t other = start_rank_0(1, port, 60s);
+  auto topology = at_an_address(1, "127.0.0.1", port);
+  topology.run_id = "another";
+  JoinOptions options;
+  options.start = 60s;
+  try {
+    join(topology, options);
+    ADD_FAILURE() << "joined another run";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("(--address) serves another run; give each run a port of "
+                                        "its own"));
+  }
+  ::kill(other, SIGKILL);
+  EXPECT_EQ(waitpid(other, nullptr, 0), other);
 }
 
 TEST(Join, AWorldOfOneNeedsNobody) {

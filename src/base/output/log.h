@@ -3,7 +3,7 @@
 // than Debian's.
 #pragma once
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <functional>
 #include <string>

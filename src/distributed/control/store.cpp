@@ -9,14 +9,17 @@
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <optional>
 #include <thread>
 
 #include "base/error.h"
 #include "base/output/log.h"
+#include "base/text.h"
 #include "distributed/control/meeting.h"
 #include "launch/route.h"
+#include "launch/shared_memory.h"
 
 namespace ddptrain {
 namespace {
@@ -94,12 +97,16 @@ void wait_until_known(const Topology& topology, Clock::time_point end) {
   }
 }
 
-Store tcp_store(const Topology& topology, milliseconds timeout) {
+milliseconds left_until(Clock::time_point end) {
+  return std::max(std::chrono::duration_cast<milliseconds>(end - Clock::now()), milliseconds(1));
+}
+
+Store tcp_store(const Topology& topology, const MeetingTime& time) {
   c10d::TCPStoreOptions options;
   options.port = static_cast<std::uint16_t>(topology.port);
   options.isServer = topology.rank == 0 && !topology.store_is_served;
   options.waitWorkers = false;  // rendezvous() reports who is missing
-  options.timeout = timeout;
+  options.timeout = left_until(time.end);
   options.multiTenant = true;
   if (options.isServer) options.masterListenFd = listener_on(topology);
   try {
@@ -108,54 +115,84 @@ Store tcp_store(const Topology& topology, milliseconds timeout) {
     const std::string what = error.what();
     if (options.isServer && what.find("EADDRINUSE") != std::string::npos) refuse_port(topology);
     throw Error(Exit::device, "rank {} cannot reach the meeting point '{}:{}' within {} ({}): {}",
-                topology.rank, topology.address, topology.port, in_words(timeout),
+                topology.rank, topology.address, topology.port, in_words(time.limit),
                 topology.named_by, what.substr(0, what.find('\n')));
   }
 }
 
-/// Which start of a run rank 0 serves, in the store of all runs that come there.
+/// The run and its start that rank 0 serves, in the store of all runs that come there.
 constexpr auto kServes = "ddptrain serves";
+constexpr auto kServesStart = "ddptrain serves start";
 
-/// As far as starts of one run have it in common.
-std::string run_of(const std::string& run_id) {
-  return run_id.substr(0, run_id.find(kRestartMark));
+struct Served {
+  std::string run;
+  std::int64_t start = 0;
+};
+
+std::string text_of(c10d::Store& store, const char* key) {
+  const auto bytes = store.get(key);
+  return {bytes.begin(), bytes.end()};
 }
 
-std::string served_run(c10d::Store& store, const Topology& topology) {
-  if (topology.rank == 0) store.set(kServes, topology.run_id);
-  const auto served = store.get(kServes);
-  return {served.begin(), served.end()};
+Served serve(c10d::Store& store, const Topology& topology) {
+  store.set(kServesStart, std::to_string(topology.start));
+  store.set(kServes, topology.run_id);
+  return {topology.run_id, topology.start};
 }
 
-/// The store behind an address; where rank 0 serves it, that of this start of the run. Rank 0 of
-/// the start before may still wait for its ranks to leave.
-Store store_of_run(const Topology& topology, milliseconds timeout) {
-  const auto end = Clock::now() + timeout;
-  wait_until_known(topology, end);
+/// What rank 0 serves; nothing where its store ended meanwhile.
+std::optional<Served> served_by(const Topology& topology, c10d::Store& store) {
+  try {
+    if (topology.rank == 0) return serve(store, topology);
+    auto run = text_of(store, kServes);
+    return Served{std::move(run), parse_integer(text_of(store, kServesStart)).value_or(0)};
+  } catch (const std::exception&) {
+    if (topology.rank == 0) throw;
+    return {};
+  }
+}
+
+[[noreturn]] void refuse_store(const Topology& topology, const std::string& why) {
+  throw Error(Exit::device, "rank {}: the meeting point '{}:{}' ({}) {}", topology.rank,
+              topology.address, topology.port, topology.named_by, why);
+}
+
+/// A store and the start of the run that meets in it.
+struct Meeting {
+  Store store;
+  std::int64_t start = 1;
+};
+
+/// The store behind an address; where rank 0 serves it, that of this start of the run or of a later
+/// one. Rank 0 of the start before may still wait for its ranks to leave, and ends then.
+Meeting store_of_run(const Topology& topology, const MeetingTime& time) {
+  wait_until_known(topology, time.end);
   while (true) {
-    auto store = tcp_store(topology, timeout);
-    store->setTimeout(timeout);
-    if (topology.store_is_served) return store;
-    const auto served = served_run(*store, topology);
-    if (served == topology.run_id) return store;
-    if (run_of(served) != run_of(topology.run_id) || Clock::now() >= end)
-      throw Error(Exit::device,
-                  "rank {}: the meeting point '{}:{}' ({}) serves another run; give each run a "
-                  "port of its own",
-                  topology.rank, topology.address, topology.port, topology.named_by);
+    auto store = tcp_store(topology, time);
+    store->setTimeout(left_until(time.end));
+    if (topology.store_is_served) return {store, topology.start};
+    const auto served = served_by(topology, *store);
+    if (served && served->run != topology.run_id)
+      refuse_store(topology, "serves another run; give each run a port of its own");
+    if (served && served->start >= topology.start) return {store, served->start};
+    if (Clock::now() >= time.end)
+      refuse_store(topology, fmt::format("was left by rank 0, which did not come again within {}: "
+                                         "look at its log",
+                                         in_words(time.limit)));
     std::this_thread::sleep_for(milliseconds(200));
   }
 }
 
-Store open_store(const Topology& topology, milliseconds timeout) {
-  if (!topology.address.empty()) return store_of_run(topology, timeout);
-  return c10::make_intrusive<c10d::FileStore>(topology.store + "/ranks", topology.world);
+Meeting open_store(const Topology& topology, const MeetingTime& time) {
+  if (!topology.address.empty()) return store_of_run(topology, time);
+  return {c10::make_intrusive<c10d::FileStore>(topology.store + "/ranks", topology.world),
+          topology.start};
 }
 
 /// The keys of this start of the run. torchrun's store outlives its ranks, which it starts again
 /// under the same restart count where a node was lost or came: all have come as often then.
-std::string keys_of_start(c10d::Store& store, const Topology& topology) {
-  const auto keys = fmt::format("ddptrain/{}", topology.run_id);
+std::string keys_of_start(c10d::Store& store, const Topology& topology, std::int64_t start) {
+  const auto keys = fmt::format("ddptrain/{}/start {}", topology.run_id, start);
   if (!topology.store_is_served) return keys;
   const auto place = fmt::format("{}/{} of {}", keys, topology.rank, topology.world);
   return fmt::format("{}/{} ranks/{}", keys, topology.world, store.add(place, 1));
@@ -165,11 +202,13 @@ std::string keys_of_start(c10d::Store& store, const Topology& topology) {
 
 Store rendezvous(const Topology& topology, milliseconds timeout) {
   c10d::setDebugLevelFromEnvironment();
-  const auto end = Clock::now() + timeout;
-  const auto all = open_store(topology, timeout);
-  const auto store = c10::make_intrusive<c10d::PrefixStore>(keys_of_start(*all, topology), all);
+  const MeetingTime time{Clock::now() + timeout, timeout};
+  const auto [all, start] = open_store(topology, time);
+  if (topology.came_to) topology.came_to->set(start);
+  const auto store =
+      c10::make_intrusive<c10d::PrefixStore>(keys_of_start(*all, topology, start), all);
   store->setTimeout(timeout);
-  meet(*store, topology, {end, timeout});
+  meet(*store, topology, time);
   return store;
 }
 

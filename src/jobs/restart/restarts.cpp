@@ -53,10 +53,12 @@ bool starts_again(const Job& job, const Topology& outer) {
   return outer.is_node || (!outer.joined() && job.placement.ranks > 1);
 }
 
-/// A meeting of its own at the same address, for each start.
-Topology topology_of_start(const Topology& outer, std::int64_t restarts) {
+/// A meeting of its own at the same address, for each start: rank 0's node counts, another goes on
+/// from the last one that its ranks came to, which may be another number than it counts itself.
+Topology topology_of_start(const Topology& outer, std::int64_t restarts, ReportedNumber& came_to) {
   auto topology = outer;
-  if (restarts > 0) topology.run_id += fmt::format("{}{}", kRestartMark, restarts);
+  topology.start = outer.rank == 0 ? restarts + 1 : came_to.get().value_or(0) + 1;
+  topology.came_to = &came_to;
   return topology;
 }
 
@@ -112,6 +114,7 @@ int run_with_restarts(Job job, const Topology& outer,
   const bool restarts_ranks = starts_again(job, outer);
   Restarts restarts(most_restarts(job.recipe), job.checkpoint, outer.is_node);
   ReportedNumber micro;
+  ReportedNumber came_to;
   ReportedText made;  // the run folder, where rank 0 of several nodes makes it
   std::unique_ptr<FileLock> lock;
   job.report_batch = [&](const BatchPlan& batch) { micro.set(batch.micro); };
@@ -124,9 +127,9 @@ int run_with_restarts(Job job, const Topology& outer,
     return one_rank(job)(topology, hooks);
   };
   while (true) {
-    const int code =
-        start_ranks(job.recipe, job.placement, topology_of_start(outer, restarts.count()), rank,
-                    {level, job.folder, &job.tree, /*makes_logs=*/true, job.usr1, restarts_ranks});
+    const int code = start_ranks(
+        job.recipe, job.placement, topology_of_start(outer, restarts.count(), came_to), rank,
+        {level, job.folder, &job.tree, /*makes_logs=*/true, job.usr1, restarts_ranks});
     if (!restarts_ranks) return code;
     const auto folder = job.folder.empty() ? made.get() : job.folder;
     const auto newest = newest_in(folder);

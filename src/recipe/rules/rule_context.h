@@ -1,7 +1,7 @@
 // What a rule reads, and where it reports.
 #pragma once
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <cstdint>
 #include <optional>
