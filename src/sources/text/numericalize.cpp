@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::size_t documents_at_once = 64;
 
-/// A document's tokens by their numbers among the words of the thread that read it.
+/// A document's tokens: the ids of a tokenizer whose vocabulary is given, otherwise their numbers
+/// among the words of the thread that read it.
 struct Read {
   std::vector<std::uint32_t> words;
   std::uint32_t thread = 0;
@@ -55,6 +56,9 @@ class Numericalizer {
         options_(options),
         before_(tokenizer.before()),
         after_(tokenizer.after()),
+        given_(tokenizer.vocabulary().tokens),
+        ids_before_(given_ids(before_)),
+        ids_after_(given_ids(after_)),
         train_(corpus.documents[0].size()),
         documents_(train_ + corpus.documents[1].size()),
         readers_(static_cast<std::size_t>(std::max(1, options.threads))) {}
@@ -129,12 +133,19 @@ class Numericalizer {
       made.replaced = true;
     }
     made.blank = strip_begin(text).empty();
-    tokenizer_.tokenize(text, reader.tokens);
-    const auto kept = cut(reader.tokens.list);
-    if (kept.empty() && before_.empty() && after_.empty())
-      return leave_out(at, "the tokenizer finds no token in it");
-    add(at, kept, reader);
+    if (given_.empty()) {
+      tokenizer_.tokenize(text, reader.tokens);
+      const auto kept = cut(reader.tokens.list);
+      if (!kept.empty() || has_tokens_around()) return add(at, kept, reader);
+    } else {
+      tokenizer_.encode(text, reader.tokens);
+      const auto kept = cut(reader.tokens.ids);
+      if (!kept.empty() || has_tokens_around()) return add_ids(made.words, kept);
+    }
+    leave_out(at, "the tokenizer finds no token in it");
   }
+
+  bool has_tokens_around() const { return !before_.empty() || !after_.empty(); }
 
   void leave_out(std::size_t at, const std::string& why) {
     if (!options_.skip_bad)
@@ -143,8 +154,9 @@ class Numericalizer {
     documents_[at].left_out = true;
   }
 
-  std::span<const std::string_view> cut(const std::vector<std::string_view>& all) const {
-    const std::span<const std::string_view> tokens(all);
+  template <class Token>
+  std::span<const Token> cut(const std::vector<Token>& all) const {
+    const std::span<const Token> tokens(all);
     if (!options_.max_length) return tokens;
     const auto around = static_cast<std::int64_t>(before_.size() + after_.size());
     const auto most =
@@ -162,6 +174,22 @@ class Numericalizer {
     next += kept.size();
     for (const auto& token : after_) *next++ = reader.words.add(token);
     see(at, words, reader);
+  }
+
+  /// Of tokens that are in the vocabulary.
+  std::vector<std::uint32_t> given_ids(const std::vector<std::string>& tokens) const {
+    std::vector<std::uint32_t> ids;
+    if (given_.empty()) return ids;
+    for (const auto& token : tokens)
+      ids.push_back(static_cast<std::uint32_t>(std::ranges::find(given_, token) - given_.begin()));
+    return ids;
+  }
+
+  void add_ids(std::vector<std::uint32_t>& made, std::span<const std::int32_t> kept) const {
+    made.reserve(ids_before_.size() + kept.size() + ids_after_.size());
+    made.assign(ids_before_.begin(), ids_before_.end());
+    made.insert(made.end(), kept.begin(), kept.end());
+    made.insert(made.end(), ids_after_.begin(), ids_after_.end());
   }
 
   // New words are numbered in the order in which they come.
@@ -214,10 +242,7 @@ class Numericalizer {
     const auto unknown = std::find(pack.tokens.begin(), pack.tokens.end(), source.unknown);
     const Vocabulary vocabulary(pack.tokens,
                                 unknown == pack.tokens.end() ? -1 : unknown - pack.tokens.begin());
-    std::vector<std::vector<std::int32_t>> numbers(readers_.size());
-    for (std::size_t i = 0; i < readers_.size(); ++i)
-      for (std::size_t word = 0; word < readers_[i].words.size(); ++word)
-        numbers[i].push_back(static_cast<std::int32_t>(vocabulary.number(readers_[i].words[word])));
+    const auto numbers = numbers_of_words(vocabulary);
     reserve(pack);
     LongWork work("numbering tokens", static_cast<std::int64_t>(documents_.size()));
     for (std::size_t at = 0; at < documents_.size(); ++at) {
@@ -226,13 +251,26 @@ class Numericalizer {
       if (at % documents_at_once == 0)
         work.did(static_cast<std::int64_t>(std::min(documents_at_once, documents_.size() - at)));
       if (from.left_out) continue;
-      const auto& number = numbers[from.thread];
+      const auto& number = numbers[given_.empty() ? from.thread : 0];
       const auto put = part.ids.insert(part.ids.end(), from.words.begin(), from.words.end());
       std::transform(from.words.begin(), from.words.end(), put,
                      [&](std::uint32_t word) { return number[word]; });
       part.documents.push_back(document(at));
       part.ends.push_back(static_cast<std::int64_t>(part.ids.size()));
     }
+  }
+
+  /// In `vocabulary`: of each thread's words, or of the tokens that are given.
+  std::vector<std::vector<std::int32_t>> numbers_of_words(const Vocabulary& vocabulary) const {
+    std::vector<std::vector<std::int32_t>> numbers;
+    const auto add_list = [&](const auto& words) {
+      auto& list = numbers.emplace_back(words.size());
+      for (std::size_t word = 0; word < words.size(); ++word)
+        list[word] = static_cast<std::int32_t>(vocabulary.number(words[word]));
+    };
+    if (!given_.empty()) return add_list(given_), numbers;
+    for (const auto& reader : readers_) add_list(reader.words);
+    return numbers;
   }
 
   void reserve(TextPack& pack) const {
@@ -265,6 +303,8 @@ class Numericalizer {
   const Tokenizer& tokenizer_;
   const NumericalizeOptions& options_;
   const std::vector<std::string> before_, after_;
+  const std::vector<std::string>& given_;  // tokens by id; empty: they are found in the texts
+  const std::vector<std::uint32_t> ids_before_, ids_after_;
   const std::size_t train_;
   std::vector<Read> documents_;  // train, then valid
   std::vector<TextReader> readers_;

@@ -3,8 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "base/error.h"
+#include "base/files/files.h"
 #include "support/node.h"
+#include "support/where.h"
 
 namespace ddptrain {
 namespace {
@@ -70,6 +74,44 @@ TEST(Numericalize, CountsWhatItChanged) {
               testing::ElementsAre("3 documents are not UTF-8 text; U+FFFD stands for bytes that "
                                    "are not; the first is '1'",
                                    "1 document is empty; the first is '5'"));
+}
+
+/// The texts of those cases of tests/text/tokenizer_files that are of one file, alternately for
+/// training and validation.
+Corpus texts_of(const std::vector<nlohmann::json>& cases) {
+  Corpus corpus;
+  for (std::size_t i = 0; i < cases.size(); ++i)
+    corpus.documents[i % 2].push_back({std::to_string(i), 0});
+  corpus.read = [&cases](std::size_t split, std::size_t index) {
+    return cases[2 * index + split].at("text").get<std::string>();
+  };
+  return corpus;
+}
+
+TEST(Numericalize, GivesThePeersNumbersWhereTheVocabularyIsGiven) {
+  const std::string folder = test::in_source("tests/text/tokenizer_files/");
+  std::map<std::string, std::vector<nlohmann::json>> cases;
+  for (const auto& c : nlohmann::json::parse(read_text(folder + "expected_ids.json")).at("cases"))
+    cases[c.at("file")].push_back(c);
+  for (const auto& [file, of_file] : cases) {
+    const auto tokenizer = catalog<Tokenizer>().build(fragment<Tokenizer>(
+        {{"type", file == "bert" ? "wordpiece" : "bpe"}, {"file", folder + file + ".json"}}));
+    NumericalizeOptions options;
+    options.skip_bad = true;  // texts without a token
+    for (const int threads : {1, 3}) {
+      options.threads = threads;
+      const auto pack = numericalize(texts_of(of_file), *tokenizer, options);
+      for (const auto& part : pack.parts)
+        for (std::size_t i = 0, first = 0; i < part.ends.size(); ++i) {
+          const auto& c = of_file[static_cast<std::size_t>(std::stoi(part.documents[i].name))];
+          const auto last = static_cast<std::size_t>(part.ends[i]);
+          EXPECT_EQ(std::vector<std::int32_t>(part.ids.begin() + first, part.ids.begin() + last),
+                    c.at("ids").get<std::vector<std::int32_t>>())
+              << file << ": " << c.at("text");
+          first = last;
+        }
+    }
+  }
 }
 
 }  // namespace
