@@ -34,7 +34,7 @@ if(NOT DDPTRAIN_UNITY)  # nor with headers that a file does not name
 endif()
 
 # What most files include, compiled once for all targets that are compiled alike. The first one that is named makes it; its
-# definitions are those of the others.
+# definitions are those of the others, and so is its optimization, whatever their own flags say.
 set(DDPTRAIN_COMMON_HEADERS <algorithm> <array> <chrono> <cmath> <cstdint> <filesystem> <functional> <map> <memory>
     <optional> <set> <span> <string> <string_view> <unordered_map> <variant> <vector> <fmt/format.h> <nlohmann/json.hpp>)
 set(DDPTRAIN_TORCH_HEADERS ${DDPTRAIN_COMMON_HEADERS} <ATen/core/Tensor.h> <ATen/TensorOperators.h>
