@@ -273,8 +273,7 @@ TEST(Join, NamesAMeetingPointThatRank0DoesNotComeToAgain) {
   auto topology = at_an_address(1, "127.0.0.1", port);
   topology.start = 2;
   EXPECT_THAT(message_of_joining(topology),
-              AnyOf(HasSubstr("was left by rank 0, which did not come again within 300 ms: look at "
-                              "its log"),
+              AnyOf(HasSubstr("had no start of rank 0 to join within 300 ms: look at its log"),
                     HasSubstr("cannot reach the meeting point")));
   EXPECT_EQ(waitpid(before, nullptr, 0), before);
 }

@@ -176,9 +176,9 @@ Meeting store_of_run(const Topology& topology, const MeetingTime& time) {
       refuse_store(topology, "serves another run; give each run a port of its own");
     if (served && served->start >= topology.start) return {store, served->start};
     if (Clock::now() >= time.end)
-      refuse_store(topology, fmt::format("was left by rank 0, which did not come again within {}: "
-                                         "look at its log",
-                                         in_words(time.limit)));
+      refuse_store(topology,
+                   fmt::format("had no start of rank 0 to join within {}: look at its log",
+                               in_words(time.limit)));
     std::this_thread::sleep_for(milliseconds(200));
   }
 }
