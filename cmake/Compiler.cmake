@@ -74,16 +74,24 @@ function(ddptrain_flags target)
   endif()
 endfunction()
 
-# Where a library in lib/ddptrain looks for others: in the folder `path` as it is built, next to itself as it is installed.
-# Written by hand, since CMake ends a path that it is to change with ':', the current folder. After its install(TARGETS);
-# further arguments are those of install(CODE).
+# Where a library in lib/ddptrain looks for others: in the folder `path` as it is built, next to itself as it is installed,
+# and in the folders BELOW. Written by hand, since CMake ends a path that it is to change with ':', the current folder.
+# After its install(TARGETS); further arguments are those of install(CODE).
 function(ddptrain_library_path target path)
+  cmake_parse_arguments(ARG "" "" BELOW ${ARGN})
+  list(JOIN ARG_BELOW ":$ORIGIN/" below)
   set_target_properties(${target} PROPERTIES SKIP_BUILD_RPATH TRUE)
-  target_link_options(${target} PRIVATE "LINKER:-rpath,${path}")
+  # With room for what is written when it is installed.
+  target_link_options(${target} PRIVATE "LINKER:-rpath,${path}$<$<BOOL:${below}>::$ORIGIN/${below}>")
   ddptrain_installed_path(${target} ${ARGN})
 endfunction()
 function(ddptrain_installed_path target)
+  cmake_parse_arguments(ARG "" "" BELOW ${ARGN})
+  set(search "\\\$ORIGIN")
+  foreach(folder IN LISTS ARG_BELOW)
+    string(APPEND search ":\\\$ORIGIN/${folder}")
+  endforeach()
   install(CODE "
     file(RPATH_SET FILE \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/lib/ddptrain/lib${target}.so\"
-         NEW_RPATH \"\\\$ORIGIN\")" ${ARGN})
+         NEW_RPATH \"${search}\")" ${ARG_UNPARSED_ARGUMENTS})
 endfunction()

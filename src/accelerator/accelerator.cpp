@@ -5,6 +5,7 @@
 #include <torch/version.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 #include <torch/csrc/distributed/c10d/Store.hpp>
 
@@ -48,6 +49,12 @@ class Cpu final : public Accelerator {
   throw Error(Exit::device, "CUDA cannot be used: {}", why);
 }
 
+/// As in the tarball.
+bool has_libtorch_next_to(const std::string& plugin) {
+  namespace fs = std::filesystem;
+  return fs::exists(fs::path(find_plugin(plugin)).parent_path() / "libtorch_cpu.so");
+}
+
 const Accelerator& open_accelerator(const std::string& file) {
   auto opened = open_plugin(file, RTLD_NOW | RTLD_GLOBAL);
   const auto* plugin = table_of<AcceleratorPlugin>(opened, file);
@@ -56,7 +63,8 @@ const Accelerator& open_accelerator(const std::string& file) {
     refuse("'" + file + "' belongs to another version of ddptrain");
   }
   if (opened.handle != nullptr) refuse(opened.why_not);
-  if (opened.found) refuse(missing_library(opened.why_not, torch_version()));
+  if (opened.found)
+    refuse(missing_library(opened.why_not, torch_version(), has_libtorch_next_to(file)));
   refuse("this ddptrain was built without it: '" + file +
          "' is not next to the program; build on a machine with the CUDA toolkit and nccl.h");
 }
@@ -70,7 +78,7 @@ void set_unless_the_user_did(const char* settings) {
 
 const Accelerator& open_cuda() {
   set_unless_the_user_did("expandable_segments:True");
-  return open_accelerator("libddptrain_cuda.so");
+  return open_accelerator(cuda_plugin);
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 
 namespace ddptrain {
 
+inline constexpr const char* cuda_plugin = "libddptrain_cuda.so";
+
 /// What a plug-in takes from the program, whose functions it does not see.
 struct PluginHost {
   /// cached_code() of accelerator/code_cache.h.
@@ -32,7 +34,7 @@ using AcceleratorEntry = const AcceleratorPlugin*();
 std::string version_conflict(const std::string& library, int built_with, int found);
 
 /// A sentence about a library that the plug-in of CUDA lacks, and what brings it. `loader`: the
-/// loader's message; `torch`: the version of LibTorch to install.
-std::string missing_library(const std::string& loader, const std::string& torch);
+/// loader's message; `torch`: the version of LibTorch to install; `is_ours`: it came with ddptrain.
+std::string missing_library(const std::string& loader, const std::string& torch, bool is_ours);
 
 }  // namespace ddptrain

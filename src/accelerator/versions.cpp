@@ -12,7 +12,11 @@ std::string version_conflict(const std::string& library, int built_with, int fou
       library, found, built_with);
 }
 
-std::string missing_library(const std::string& loader, const std::string& torch) {
+std::string missing_library(const std::string& loader, const std::string& torch, bool is_ours) {
+  if (is_ours)
+    return fmt::format(
+        "LibTorch came without CUDA's libraries ({}); 'ddptrain setup cuda' fetches them (2.7 GB)",
+        loader);
   const bool is_for_cpus = loader.find("libtorch_cuda") != std::string::npos ||
                            loader.find("libc10_cuda") != std::string::npos;
   if (is_for_cpus)

@@ -26,6 +26,7 @@ Verb lr_find_verb();
 Verb predict_verb();
 Verb resume_verb();
 Verb run_verb();
+Verb setup_verb();
 Verb sweep_verb();
 Verb test_verb();
 Verb verify_verb();
@@ -84,7 +85,7 @@ const Program& engine_program() {
         &all_catalogs(),
         {run_verb(), resume_verb(), sweep_verb(), test_verb(), verify_verb(), lr_find_verb(),
          bench_verb(), eval_verb(), predict_verb(), generate_verb(), export_verb(), average_verb(),
-         checkpoint_verb(), data_verb(), doctor_verb(), config_verb()}};
+         checkpoint_verb(), data_verb(), doctor_verb(), setup_verb(), config_verb()}};
     full.check_level = check_level;
     full.init_from_data = init_from_data;
     full.data_size = planned_data_size;

@@ -108,14 +108,21 @@ TEST(Versions, ConflictUnlessTheyAreTheSame) {
 
 // PyTorch's index has builds for CPUs, whose version an installed one has, too: "2.11.0+cpu".
 TEST(CudaPlugin, SaysThatLibTorchIsForCpus) {
-  EXPECT_EQ(missing_library("libtorch_cuda.so: cannot open shared object file", "2.11.0"),
+  EXPECT_EQ(missing_library("libtorch_cuda.so: cannot open shared object file", "2.11.0", false),
             "LibTorch here is a build for CPUs (libtorch_cuda.so: cannot open shared object file); "
             "'pip install --force-reinstall torch==2.11.0' from PyPI has CUDA, and so has 'make "
             "setup-cuda TORCH=2.11.0'");
-  EXPECT_EQ(missing_library("libcudnn.so.9: cannot open shared object file", "2.11.0"),
+  EXPECT_EQ(missing_library("libcudnn.so.9: cannot open shared object file", "2.11.0", false),
             "libcudnn.so.9: cannot open shared object file (the nvidia packages that torch names "
             "belong next to LibTorch: 'pip install --force-reinstall torch==2.11.0', or 'make "
             "setup-cuda TORCH=2.11.0')");
+}
+
+// As in the tarball.
+TEST(CudaPlugin, SaysHowALibTorchOfOursGetsCuda) {
+  EXPECT_EQ(missing_library("libtorch_cuda.so: cannot open shared object file", "2.11.0", true),
+            "LibTorch came without CUDA's libraries (libtorch_cuda.so: cannot open shared object "
+            "file); 'ddptrain setup cuda' fetches them (2.7 GB)");
 }
 
 /// A library of the driver while it lives, in the place of the machine's.

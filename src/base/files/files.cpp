@@ -198,6 +198,12 @@ void sync_folder(const std::string& folder) {
   if (::fsync(file.get()) != 0 && errno != EINVAL) fail("flush the folder", folder);
 }
 
+void sync_disk(const std::string& folder) {
+  const Open file(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!file.ok()) fail("open the folder", folder);
+  if (::syncfs(file.get()) != 0) fail("flush the disk of", folder);
+}
+
 FileLock::FileLock(const std::string& path, Wait wait) {
   const int how = LOCK_EX | (wait == Wait::not_at_all ? LOCK_NB : 0);
   do {

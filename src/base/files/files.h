@@ -59,6 +59,9 @@ bool is_writable(const std::string& folder);
 /// Flushes a folder's entries to disk after renames in it.
 void sync_folder(const std::string& folder);
 
+/// Flushes all that was written to the disk that a folder is on.
+void sync_disk(const std::string& folder);
+
 /// Held while the object lives; other processes wait for it. The file stays.
 class FileLock {
  public:

@@ -92,8 +92,8 @@ void Curl::start(const std::string& config, std::int64_t from, std::int64_t most
   ::close(output_);
   ::close(errors_);
   throw Error(Exit::data,
-              "cannot run the program 'curl' to fetch data: {}; install it, or name the archive "
-              "under data.source.file",
+              "cannot run the program 'curl', which fetches files: {}; install it, or fetch the "
+              "file by other means (data.source.file, --file, --wheels)",
               std::strerror(failed));
 }
 

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/output/log.h"
 #include "base/output/long_work.h"
 #include "base/secrets.h"
 #include "base/text.h"
@@ -158,7 +157,6 @@ void check_url(const std::string& url) {
 
 void fetch(const std::string& url, const std::string& path, std::int64_t most) {
   check_url(url);
-  log::info("fetching {}", shown_url(url));
   Download download(path);
   if (download.size() > most) download.empty();
   Ended ended;

@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "base/files/digest.h"
 #include "base/files/files.h"
+#include "base/output/log.h"
+#include "base/secrets.h"
 #include "base/text.h"
 #include "sources/fetch/fetch.h"
 
@@ -15,7 +17,10 @@ namespace fs = std::filesystem;
 
 /// Writes the source to `download`.
 void download_or_copy(const FileSource& source, const std::string& download) {
-  if (!source.file) return fetch(source.url, download);
+  if (!source.file) {
+    log::info("fetching {}", shown_url(source.url));
+    return fetch(source.url, download);
+  }
   std::error_code failed;
   fs::copy_file(InputFile(*source.file).path(), download, fs::copy_options::overwrite_existing,
                 failed);

@@ -73,6 +73,7 @@ std::string checked_archive(const SourceSpec& source, const std::string& downloa
     return *source.file;
   }
   check_space(source, download);
+  log::info("fetching {}", shown_url(*source.url));
   fetch(*source.url, download, source.size ? source.size->bytes : most_fetched);
   try {
     check_archive(source, download);

@@ -27,10 +27,12 @@ namespace fs = std::filesystem;
 
 class Unpacking {
  public:
-  Unpacking(const std::string& archive, const std::string& folder, const UnpackLimits& limits)
+  Unpacking(const std::string& archive, const std::string& folder, const UnpackLimits& limits,
+            std::function<bool(std::string_view)> wanted = {})
       : name_(archive),
         folder_(folder),
         limits_(limits),
+        wanted_(std::move(wanted)),
         file_(archive),
         reader_(archive_read_new(), archive_read_free) {
     auto* a = reader_.get();
@@ -79,7 +81,7 @@ class Unpacking {
   void put(archive_entry* entry) {
     const auto path =
         safe_path(text(archive_entry_pathname(entry), archive_entry_pathname_utf8(entry)));
-    if (path.empty()) return;  // the folder itself
+    if (path.empty() || (wanted_ && !wanted_(path.native()))) return;  // empty: the folder itself
     if (links_.contains(path)) refuse(path.string(), "is there twice, once as a link");
     fs::create_directories((folder_ / path).parent_path());
     if (const char* target = archive_entry_hardlink(entry)) return put_hard_link(path, target);
@@ -240,6 +242,7 @@ class Unpacking {
   std::string name_;
   fs::path folder_;
   UnpackLimits limits_;
+  std::function<bool(std::string_view)> wanted_;
   InputFile file_;
   std::unique_ptr<archive, int (*)(archive*)> reader_;
   std::map<fs::path, std::string> links_;
@@ -248,23 +251,37 @@ class Unpacking {
   std::int64_t members_ = 0, bytes_ = 0;
 };
 
-}  // namespace
-
-std::string unpack(const std::string& archive, const std::string& folder) {
+UnpackLimits limits_of(const std::string& archive) {
   std::error_code unknown;
   const auto size = fs::file_size(archive, unknown);
-  return unpack(archive, folder,
-                UnpackLimits::of_archive(unknown ? 0 : static_cast<std::int64_t>(size)));
+  return UnpackLimits::of_archive(unknown ? 0 : static_cast<std::int64_t>(size));
 }
 
-std::string unpack(const std::string& archive, const std::string& folder,
-                   const UnpackLimits& limits) {
+std::string unpacked(const std::string& archive, const std::string& folder,
+                     const UnpackLimits& limits,
+                     const std::function<bool(std::string_view)>& wanted) {
   try {
-    return Unpacking(archive, folder, limits).run().string();
+    return Unpacking(archive, folder, limits, wanted).run().string();
   } catch (const fs::filesystem_error& error) {
     throw Error(Exit::data, "cannot unpack '{}': '{}': {}", archive, error.path1().string(),
                 error.code().message());
   }
+}
+
+}  // namespace
+
+std::string unpack(const std::string& archive, const std::string& folder) {
+  return unpack(archive, folder, limits_of(archive));
+}
+
+std::string unpack(const std::string& archive, const std::string& folder,
+                   const UnpackLimits& limits) {
+  return unpacked(archive, folder, limits, {});
+}
+
+std::string unpack(const std::string& archive, const std::string& folder,
+                   const std::function<bool(std::string_view)>& wanted) {
+  return unpacked(archive, folder, limits_of(archive), wanted);
 }
 
 }  // namespace ddptrain

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 
 namespace ddptrain {
 
@@ -26,5 +28,9 @@ struct UnpackLimits {
 std::string unpack(const std::string& archive, const std::string& folder);
 std::string unpack(const std::string& archive, const std::string& folder,
                    const UnpackLimits& limits);
+
+/// The same of those entries alone whose path in the archive `wanted` takes.
+std::string unpack(const std::string& archive, const std::string& folder,
+                   const std::function<bool(std::string_view)>& wanted);
 
 }  // namespace ddptrain

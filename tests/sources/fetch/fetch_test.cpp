@@ -56,8 +56,8 @@ TEST_F(Fetch, NeedsTheProgramCurl) {
   const auto message = fetch_problem([] { const Curl curl("https://localhost:1/file", 0, 1); });
   ::setenv("PATH", path.c_str(), 1);
   EXPECT_EQ(message,
-            "cannot run the program 'curl' to fetch data: No such file or directory; install it, "
-            "or name the archive under data.source.file");
+            "cannot run the program 'curl', which fetches files: No such file or directory; "
+            "install it, or fetch the file by other means (data.source.file, --file, --wheels)");
 }
 
 TEST_F(Fetch, NeedsFilesToTalkToCurl) {
