@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "models/language/linear_rows.h"
+#include "models/layers/many_lengths.h"
 
 namespace ddptrain {
 namespace {
@@ -78,6 +79,7 @@ void Generator::begin(const std::vector<Prompt>& prompts, GenerationOptions opti
 bool Generator::step(const OnToken& on_token) {
   if (sequences_.empty() || left_ == 0) return false;
   const at::NoGradGuard no_grad;
+  const ManyLengths growing;
   const auto scores = next_scores();
   for (std::size_t i = 0; i < sequences_.size(); ++i) {
     auto& sequence = sequences_[i];

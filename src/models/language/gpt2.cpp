@@ -7,11 +7,13 @@
 #include <ATen/ops/tensor.h>
 
 #include <cmath>
+#include <optional>
 
 #include "models/blocks.h"
 #include "models/language/gpt2_shape.h"
 #include "models/layers/chain.h"
 #include "models/layers/initialize.h"
+#include "models/layers/many_lengths.h"
 #include "models/model.h"
 #include "models/recompute.h"
 
@@ -105,12 +107,13 @@ void require_below(const at::Tensor& numbers, std::int64_t limit, const std::str
 
 class Gpt2 final : public Model {
  public:
-  Gpt2(const Gpt2Shape& shape, const at::Generator& generator) : shape_(shape) {
+  Gpt2(const Gpt2Shape& shape, const ModelContext& context) : shape_(shape) {
+    if (context.data.tokens && context.data.tokens->documents) many_lengths_.emplace();
     transformer_ = make<Gpt2Transformer>("transformer", shape);
     lm_head_ =
         make<WeightTable>("lm_head", shape.tied ? transformer_->wte().weight()
                                                 : at::empty({shape.vocabulary, shape.width}));
-    draw_weights(generator);
+    draw_weights(context.generator);
   }
 
   at::Tensor run(const std::vector<at::Tensor>& inputs, const Pass& pass) override {
@@ -206,6 +209,7 @@ class Gpt2 final : public Model {
     initialize::normal(lm_head_->weight(), deviation, generator);
   }
 
+  std::optional<ManyLengths> many_lengths_;  // of documents, each of which attends to itself
   Gpt2Shape shape_;
   Gpt2Transformer* transformer_;
   WeightTable* lm_head_;
@@ -217,7 +221,7 @@ Entry<Model> gpt2_model() {
   return entry<Model, Gpt2Options>(
       "gpt2", "GPT-2, which predicts the next token of a text from those before it.",
       [](const Gpt2Options& options, const ModelContext& context) -> std::unique_ptr<Model> {
-        return std::make_unique<Gpt2>(Gpt2Shape(options, context), context.generator);
+        return std::make_unique<Gpt2>(Gpt2Shape(options, context), context);
       },
       {"dropout", "takes_texts", "continues_texts", "reads_documents", "blocks",
        "embeds transformer.wte.weight", "outputs lm_head", "huggingface gpt2"});

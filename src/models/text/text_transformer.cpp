@@ -11,6 +11,7 @@
 #include "models/layers/constant.h"
 #include "models/layers/embedding.h"
 #include "models/layers/initialize.h"
+#include "models/layers/many_lengths.h"
 #include "models/model.h"
 #include "models/sizes.h"
 #include "models/text/token_rows.h"
@@ -123,6 +124,7 @@ class TextTransformer final : public Model {
     return encoded.masked_fill(padded.unsqueeze(2), 0).sum(1).div(tokens);
   }
 
+  const ManyLengths many_lengths_;
   TextTransformerOptions options_;
   TextFacts text_;
   at::Tensor pos_embedding_, sinusoids_;  // the one or the other

@@ -1,0 +1,20 @@
+#include "models/layers/many_lengths.h"
+
+#include <ATen/Context.h>
+
+namespace ddptrain {
+namespace {
+
+int living = 0;
+
+}  // namespace
+
+ManyLengths::ManyLengths() {
+  if (living++ == 0) at::globalContext().setSDPUseCuDNN(false);
+}
+
+ManyLengths::~ManyLengths() {
+  if (--living == 0) at::globalContext().setSDPUseCuDNN(true);
+}
+
+}  // namespace ddptrain
