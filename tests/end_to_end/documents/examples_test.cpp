@@ -35,6 +35,7 @@ const std::map<std::string, std::string> kElsewhere{
     {"scripts/track mlflow", "needs Python's mlflow"},
     {"ddptrain data get", "fetches from the network"},
     {"ddptrain weights get", "fetches from the network"},
+    {"ddptrain setup cuda", "fetches from the network"},
     {"ddptrain run RECIPE parallel.devices=[0,1]", "names two GPUs"},
     {"ddptrain run mine.yaml parallel.mode=fsdp parallel.devices=2 parallel.shard.offload",
      "names devices other than the CPU"},
