@@ -248,6 +248,14 @@ TEST_F(Elastic, RanksThatCannotShareTheBatchAreRefused) {
   EXPECT_FALSE(exists(folder_ / "runs/small/002"));
 }
 
+/// A process and all that it has started; torchrun gives each rank a session of its own.
+std::vector<pid_t> family_of(pid_t process) {
+  std::vector<pid_t> family{process};
+  for (std::size_t i = 0; i < family.size(); ++i)
+    for (const auto child : children_of(family[i])) family.push_back(child);
+  return family;
+}
+
 // Two agents of one rank each; the one that came last is killed with its rank.
 TEST_F(Elastic, UnderTorchrunARunGoesOnWithTheNodeThatIsLeft) {
   const char* peers = std::getenv("DDPTRAIN_PEERS");
@@ -277,7 +285,9 @@ TEST_F(Elastic, UnderTorchrunARunGoesOnWithTheNodeThatIsLeft) {
   const auto log = cut() + "/log.txt";
   while (first->running() && (!exists(log) || reached_step(read(log)) < 40))
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  ASSERT_EQ(::kill(-second->pid(), SIGKILL), 0);
+  const auto family = family_of(second->pid());
+  ASSERT_GE(family.size(), 2);
+  for (const auto process : family) ASSERT_EQ(::kill(process, SIGKILL), 0);
   second->wait();
   const auto ended = first->wait();
   ASSERT_EQ(ended.code, 0) << ended.err;
