@@ -203,10 +203,13 @@ int reached_step(const std::string& log) {
 }
 
 std::vector<pid_t> children_of(pid_t parent) {
-  std::ifstream in("/proc/" + std::to_string(parent) + "/task/" + std::to_string(parent) +
-                   "/children");
   std::vector<pid_t> children;
-  for (pid_t child; in >> child;) children.push_back(child);
+  std::error_code gone;
+  for (const auto& thread :
+       fs::directory_iterator("/proc/" + std::to_string(parent) + "/task", gone)) {
+    std::ifstream in(thread.path() / "children");
+    for (pid_t child; in >> child;) children.push_back(child);
+  }
   return children;
 }
 
