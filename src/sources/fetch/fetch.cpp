@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/files/files.h"
 #include "base/output/long_work.h"
 #include "base/secrets.h"
 #include "base/text.h"
@@ -173,6 +174,20 @@ void fetch(const std::string& url, const std::string& path, std::int64_t most) {
   if (ended.status == too_large) ::unlink(path.c_str());
   throw Error(Exit::data, "cannot fetch '{}': {}{}", shown_url(url), reason(ended, most),
               proxy_text(ended.status));
+}
+
+void fetch_copy(const std::string& file, const std::string& path) {
+  InputFile source(file);
+  std::vector<char> buffer(1 << 20);
+  Download download(path);
+  download.empty();
+  try {
+    while (const auto got = source.read_next(buffer.data(), buffer.size()))
+      download.add({buffer.data(), got});
+  } catch (const Error&) {
+    ::unlink(path.c_str());
+    throw;
+  }
 }
 
 }  // namespace ddptrain

@@ -16,4 +16,7 @@ constexpr std::int64_t most_fetched = std::int64_t{256} << 30;
 /// is not https, otherwise Exit::data.
 void fetch(const std::string& url, const std::string& path, std::int64_t most = most_fetched);
 
+/// Copies a file of this machine to `path`, or leaves nothing there. Throws an Error (Exit::data).
+void fetch_copy(const std::string& file, const std::string& path);
+
 }  // namespace ddptrain

@@ -21,12 +21,7 @@ void download_or_copy(const FileSource& source, const std::string& download) {
     log::info("fetching {}", shown_url(source.url));
     return fetch(source.url, download);
   }
-  std::error_code failed;
-  fs::copy_file(InputFile(*source.file).path(), download, fs::copy_options::overwrite_existing,
-                failed);
-  if (failed)
-    throw Error(Exit::data, "cannot copy '{}' to '{}': {}", *source.file, download,
-                failed.message());
+  fetch_copy(*source.file, download);
 }
 
 }  // namespace

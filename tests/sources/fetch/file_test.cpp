@@ -1,7 +1,9 @@
 #include "sources/fetch/file.h"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <filesystem>
 
 #include "base/error.h"
@@ -49,6 +51,24 @@ TEST(ProvideFile, LeavesNothingWhereTheDigestIsAnother) {
   EXPECT_EQ(failure({"", file, sha256("weights")}, path),
             "sha256 of '" + file + "' is " + sha256("other bytes") + ", and should be " +
                 sha256("weights"));
+  for (const auto& entry : fs::directory_iterator(folder / "there"))
+    EXPECT_EQ(entry.path().extension(), ".lock") << entry.path();
+}
+
+// As on a full disk.
+TEST(ProvideFile, SaysWhyAFileCannotBeCopiedAndLeavesNothing) {
+  const TemporaryFolder folder;
+  const auto file = folder.write("mine.pth", std::string(100'000, 'w'));
+  const auto path = folder / "there/net.pth";
+  rlimit whole{};
+  ::getrlimit(RLIMIT_FSIZE, &whole);
+  const rlimit small{1000, whole.rlim_max};
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  ::setrlimit(RLIMIT_FSIZE, &small);
+  const auto found = failure({"", file, sha256("weights")}, path);
+  ::setrlimit(RLIMIT_FSIZE, &whole);
+  std::signal(SIGXFSZ, before);
+  EXPECT_EQ(found, "cannot write '" + folder / "there/.net.pth.download" + "': File too large");
   for (const auto& entry : fs::directory_iterator(folder / "there"))
     EXPECT_EQ(entry.path().extension(), ".lock") << entry.path();
 }
