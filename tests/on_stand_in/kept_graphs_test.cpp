@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "on_stand_in/stand_in_run.h"
+#include "support/where.h"
 
 namespace ddptrain::end_to_end {
 namespace {
@@ -118,14 +119,19 @@ TEST_F(KeptGraphs, AreTheEightThatWereUsedLast) {
   EXPECT_EQ(found.captures, 9);
 }
 
-// With the memory of one, of which a tenth is left: the second shape's takes its place.
+/// LibTorch 2.15 keeps no workspaces of cuBLAS: each product takes one from the allocator, which in
+/// a capture is the memory of that graph.
+bool graphs_have_workspaces() { return test::torch_version() >= "2.15"; }
+
+// With the memory of one, of which a part is left: the second shape's takes its place.
 TEST_F(KeptGraphs, GiveTheirMemoryBack) {
   auto lengths = captured_shapes(1);
   const auto alone = run_on(lengths);
   EXPECT_EQ(alone.replayed, "....r");
   lengths = captured_shapes(2);
   lengths.insert(lengths.end(), {40, 20});
-  const auto found = run_on(lengths, static_cast<std::int64_t>(1.1 * alone.peak));
+  const auto found = run_on(
+      lengths, static_cast<std::int64_t>((graphs_have_workspaces() ? 1.9 : 1.1) * alone.peak));
   EXPECT_EQ(found.replayed, "....r...rr.");
   EXPECT_EQ(found.captures, 2);
 }
@@ -133,6 +139,7 @@ TEST_F(KeptGraphs, GiveTheirMemoryBack) {
 // Two of 32 MiB, of the threads of the forward and the backward pass, are most of what these steps
 // take.
 TEST_F(KeptGraphs, ShareTheWorkspacesOfCublas) {
+  if (graphs_have_workspaces()) GTEST_SKIP() << "each graph of this LibTorch has its own";
   constexpr double workspace = 32 << 20;
   const auto one = run_on(captured_shapes(1)), five = run_on(captured_shapes(5));
   EXPECT_EQ(five.replayed, "....r...r...r...r...r");

@@ -5,6 +5,7 @@
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <cuda_runtime_api.h>
+#include <torch/version.h>
 
 #include <exception>
 #include <map>
@@ -13,8 +14,8 @@
 namespace ddptrain {
 namespace {
 
-/// LibTorch's graph leaves the allocator as it is where a capture fails: no memory that a stream
-/// used would come back. So a failed capture is ended here.
+/// LibTorch 2.11's graph leaves the allocator as it is where a capture fails: no memory that a
+/// stream used would come back. So a failed capture is ended here.
 class CudaGraph final : public DeviceGraph, private at::cuda::CUDAGraph {
  public:
   /// On the current stream. Other threads (loaders, the writer of checkpoints, NCCL's) may go on
@@ -38,6 +39,7 @@ class CudaGraph final : public DeviceGraph, private at::cuda::CUDAGraph {
     cudaStreamEndCapture(capture_stream_, &broken);  // which says that it is broken
     if (broken != nullptr) cudaGraphDestroy(broken);
     cudaGetLastError();
+#if TORCH_VERSION_MINOR < 15  // later, the destructor ends what a failed capture began
     try {
       c10::cuda::CUDACachingAllocator::endAllocateToPool(capture_dev_, mempool_id_);
       at::getHostAllocator(at::kCUDA)->end_allocate_to_pool(mempool_id_);
@@ -45,6 +47,7 @@ class CudaGraph final : public DeviceGraph, private at::cuda::CUDAGraph {
     } catch (const std::exception&) {
       // Its memory stays where it is; the capture's own error says what happened.
     }
+#endif
   }
 };
 
