@@ -79,11 +79,12 @@ int setup_cuda(const Arguments& arguments) {
   const auto plugin = find_plugin(cuda_plugin);
   if (plugin.empty()) require_usable();  // says that this build has no CUDA
   const auto libraries = libtorch_folder();
-  const bool is_ours = libraries == fs::canonical(plugin).parent_path();
+  const bool is_ours = !plugin.empty() && libraries == fs::canonical(plugin).parent_path();
   std::optional<std::string> folder;
   if (arguments.has(kWheels.name)) folder = arguments.value(kWheels.name);
-  const bool installed = is_ours && install({std::string(cuda_wheels()), libraries.string(),
-                                             index_of(arguments), folder});
+  const auto index = folder ? std::string() : index_of(arguments);
+  const bool installed =
+      is_ours && install({std::string(cuda_wheels()), libraries.string(), index, folder});
   require_usable();
   log::info(
       "CUDA's libraries of LibTorch {} are {} '{}'; 'ddptrain doctor' lists this machine's GPUs",

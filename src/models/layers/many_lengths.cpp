@@ -2,10 +2,12 @@
 
 #include <ATen/Context.h>
 
+#include <atomic>
+
 namespace ddptrain {
 namespace {
 
-int living = 0;
+std::atomic<int> living{0};
 
 }  // namespace
 
