@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+
 #include "images.h"
 #include "transforms/geometry/taps.h"
 
@@ -76,6 +79,57 @@ TEST(Resample, FastIsWithinOneLevelOfExact) {
       for (std::size_t i = 0; i < fast.bytes.size(); ++i)
         ASSERT_NEAR(fast.bytes[i], exact.bytes[i], 1) << i;
     }
+}
+
+/// One value of a line of one axis: the sum of the weighted values below.
+template <class Value>
+Value weighted_sum(const Taps& taps, int i, const std::function<Value(int, double)>& term) {
+  Value sum = 0;
+  for (int k = 0; k < taps.count[i]; ++k)
+    sum += term(taps.first[i] + k, taps.weights[std::size_t(i) * taps.size + k]);
+  return sum;
+}
+
+/// Pillow's Resample.c, 8bpc: weights of 22 bits after the point, a byte after each axis.
+int pillow_sum(const Taps& taps, int i, const std::function<int(int)>& value) {
+  const auto sum = weighted_sum<std::int64_t>(taps, i, [&](int at, double weight) {
+    return std::int64_t((weight < 0 ? -0.5 : 0.5) + weight * (1 << 22)) * value(at);
+  });
+  return static_cast<int>(std::clamp<std::int64_t>((sum + (1 << 21)) >> 22, 0, 255));
+}
+
+TEST(Resample, EveryWidthAndNumberOfTapsIsAsPillowSays) {
+  for (int channels : {1, 3})
+    for (auto interpolation : all)
+      for (bool antialias : {false, true})
+        for (int width = 1; width <= 13; ++width)
+          for (int from : {1, 4, 9, 31, 64}) {
+            const Image image = test::numbered(from, 11, channels);
+            Window window = whole(image, width, 1 + width % 5);
+            window.interpolation = interpolation;
+            window.antialias = antialias;
+            const auto x = make_taps({0, double(from), from, width}, interpolation, antialias);
+            const auto y = make_taps({0, 11, 11, window.out_height}, interpolation, antialias);
+            Image exact, fast;
+            resample(image, window, exact);
+            resample_fast(image, window, fast);
+            for (std::size_t i = 0; i < exact.values(); ++i) {
+              const int c = int(i) % channels, column = int(i) / channels % width;
+              const int row = int(i) / channels / width;
+              const auto byte = [&](int above, int before) {
+                return image.bytes[(std::size_t(above) * from + before) * channels + c];
+              };
+              ASSERT_EQ(exact.bytes[i], pillow_sum(y, row, [&](int above) {
+                          return pillow_sum(x, column, [&](int at) { return byte(above, at); });
+                        }));
+              const auto sum = weighted_sum<double>(y, row, [&](int above, double down) {
+                return down * weighted_sum<double>(x, column, [&](int at, double across) {
+                         return across * byte(above, at);
+                       });
+              });
+              ASSERT_NEAR(fast.bytes[i], std::clamp(sum, 0.0, 255.0), 0.501);
+            }
+          }
 }
 
 TEST(Resample, AnImageOfOnePixel) {

@@ -52,13 +52,13 @@ void resize_bytes(const PixelView& from, const AxisTaps& taps, Image& into) {
   const std::size_t stride = std::size_t(from.width) * from.channels;
   const std::size_t out_stride = std::size_t(into.width) * into.channels;
   const auto across = fixed(taps.x.weights), down = fixed(taps.y.weights);
-  const kernels::FixedTaps row_taps{into.width, taps.x.size, taps.x.first.data(), across.data()};
+  const auto row_taps = kernels::row_taps(taps.x.first, across, from.channels);
   const int top = taps.y.first.front(), rows = taps.y.end() - top;
   std::vector<std::int32_t> line(stride + std::size_t(taps.x.size + 2) * from.channels);
   std::vector<std::uint8_t> narrowed(rows * out_stride);
   for (int y = 0; y < rows; ++y) {
     kernels::widen(from.row(top + y), stride, line.data());
-    kernels::gather_row_exact(line.data(), row_taps, from.channels, &narrowed[y * out_stride]);
+    kernels::gather_row_exact(line.data(), row_taps, &narrowed[y * out_stride]);
   }
   for (int y = 0; y < into.height; ++y)
     kernels::blend_rows_exact(&narrowed[(taps.y.first[y] - top) * out_stride], out_stride,
@@ -94,19 +94,41 @@ void resize_floats(const Image& from, const AxisTaps& taps, Image& into) {
     }
 }
 
+/// The rows of an image as floats, each widened once: windows of rows only go down.
+class WidenedRows {
+ public:
+  WidenedRows(const PixelView& from, int most) : from_(from), most_(most) {
+    rows_.resize(values() * static_cast<std::size_t>(most));
+  }
+  std::size_t values() const { return std::size_t(from_.width) * from_.channels; }
+  /// No row above `first` is asked for again.
+  void begin(int first) { next_ = std::max(next_, first); }
+  /// Stays as it is until a row `most` below is asked for.
+  const float* row(int y) {
+    for (; next_ <= y; ++next_) kernels::widen(from_.row(next_), values(), at(next_));
+    return at(y);
+  }
+
+ private:
+  float* at(int y) { return &rows_[values() * static_cast<std::size_t>(y % most_)]; }
+
+  const PixelView& from_;
+  int most_;
+  int next_ = 0;
+  std::vector<float> rows_;
+};
+
 /// One row of floats out of the rows that a tap of the vertical axis names, four at a time.
-void blend(const PixelView& from, const Taps& taps, int y, float* to) {
-  const std::size_t stride = std::size_t(from.width) * from.channels;
+void blend(WidenedRows& from, const Taps& taps, int y, float* to) {
   const double* weights = &taps.weights[std::size_t(y) * taps.size];
+  from.begin(taps.first[y]);
   for (int k = 0; k < taps.count[y]; k += 4) {
-    const std::uint8_t* rows[4];
-    float some[4];
-    for (int j = 0; j < 4; ++j) {
-      const bool used = k + j < taps.count[y];
-      rows[j] = from.row(taps.first[y] + (used ? k + j : k));
-      some[j] = used ? static_cast<float>(weights[k + j]) : 0;
+    kernels::WeightedRows some{.count = std::min(4, taps.count[y] - k)};
+    for (int j = 0; j < some.count; ++j) {
+      some.rows[j] = from.row(taps.first[y] + k + j);
+      some.weights[j] = static_cast<float>(weights[k + j]);
     }
-    kernels::blend_rows(rows, some, stride, k > 0, to);
+    kernels::blend_rows(some, from.values(), k > 0, to);
   }
 }
 
@@ -188,13 +210,14 @@ void resample_fast(const PixelView& from, const Window& window, Image& into) {
   if (window.interpolation == Interpolation::nearest) return resample(from, window, into);
   const auto taps = taps_of(from, window);
   shape_bytes(into, from.channels, window);
-  const std::vector<float> weights(taps.x.weights.begin(), taps.x.weights.end());
-  const kernels::FloatTaps across{into.width, taps.x.size, taps.x.first.data(), weights.data()};
-  const std::size_t values = std::size_t(from.width) * from.channels;
-  std::vector<float> line(values + std::size_t(taps.x.size + 2) * from.channels);
+  const auto across = kernels::row_taps(
+      taps.x.first, std::vector<float>(taps.x.weights.begin(), taps.x.weights.end()),
+      from.channels);
+  WidenedRows rows(from, taps.y.size);
+  std::vector<float> line(rows.values() + std::size_t(taps.x.size + 2) * from.channels);
   for (int y = 0; y < into.height; ++y) {
-    blend(from, taps.y, y, line.data());
-    kernels::gather_row(line.data(), across, from.channels,
+    blend(rows, taps.y, y, line.data());
+    kernels::gather_row(line.data(), across,
                         into.bytes.data() + std::size_t(y) * into.width * into.channels);
   }
   into.points.clear();
