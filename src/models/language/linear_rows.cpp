@@ -39,7 +39,7 @@ struct RowsProduct {
 };
 
 #pragma GCC push_options
-#pragma GCC optimize("O3")
+#pragma GCC optimize("O3", "fp-contract=fast")
 
 template <class T>
 [[gnu::always_inline]] inline void load(Lanes<T>& lanes, const T* from) {

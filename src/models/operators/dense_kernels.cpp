@@ -29,7 +29,7 @@ void over_columns(std::int64_t rows, std::int64_t width, const Body& body) {
 using Sums = std::array<double, kColumnBlock>;
 
 #pragma GCC push_options
-#pragma GCC optimize("O3")
+#pragma GCC optimize("O3", "fp-contract=fast")
 
 // Each body is compiled for several instruction sets: see DDPTRAIN_CLONES.
 #define DDPTRAIN_BODY \

@@ -1,8 +1,3 @@
-#if defined(__GNUC__) && !defined(__clang__)
-// A fused multiply-add would round otherwise than elsewhere.
-#pragma GCC optimize("fp-contract=off")
-#endif
-
 #include "sources/synthetic/scenes.h"
 
 #include <fmt/format.h>

@@ -1,8 +1,3 @@
-#if defined(__GNUC__) && !defined(__clang__)
-// No fused multiply-add: the same pixels on every machine.
-#pragma GCC optimize("O3", "fp-contract=off")
-#endif
-
 #include "transforms/codecs/write.h"
 
 #include <algorithm>

@@ -1,8 +1,3 @@
-#if defined(__GNUC__) && !defined(__clang__)
-// No fused multiply-add, and a logarithm and a power of our own: the same pixels on every machine.
-#pragma GCC optimize("O3", "fp-contract=off", "no-trapping-math")
-#endif
-
 #include "transforms/color/relight.h"
 
 #include <array>
@@ -18,6 +13,8 @@ namespace ddptrain {
 namespace {
 
 #define ALWAYS_INLINE __attribute__((always_inline)) inline
+
+// A logarithm and a power of our own: the same pixels on every machine.
 
 /// The logarithm to base 2 of a positive, normal number, to about 1e-7: of its exponent and of its
 /// fraction m between 1 / sqrt(2) and sqrt(2), whose logarithm is 2 artanh((m - 1) / (m + 1)).

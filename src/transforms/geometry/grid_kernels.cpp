@@ -1,8 +1,3 @@
-#if defined(__GNUC__) && !defined(__clang__)
-// No fused multiply-add: the same pixels on every machine.
-#pragma GCC optimize("O3", "fp-contract=off", "no-trapping-math")
-#endif
-
 #include "transforms/geometry/grid_kernels.h"
 
 #include <algorithm>
