@@ -46,6 +46,11 @@ function(ddptrain_precompiled target owner)
     target_precompile_headers(${target} PRIVATE ${ARGN})
   else()
     target_precompile_headers(${target} REUSE_FROM ${owner})
+    get_target_property(type ${target} TYPE)
+    get_target_property(owner_type ${owner} TYPE)
+    if(type STREQUAL EXECUTABLE AND NOT owner_type STREQUAL EXECUTABLE)
+      target_compile_options(${target} PRIVATE -fPIC)  # as the headers are, not -fPIE
+    endif()
   endif()
 endfunction()
 
