@@ -38,6 +38,7 @@ struct RowsProduct {
   std::int64_t n, in, out;
 };
 
+// With fused multiply-adds, which cmake/Compiler.cmake leaves out elsewhere.
 #pragma GCC push_options
 #pragma GCC optimize("O3", "fp-contract=fast")
 

@@ -28,6 +28,7 @@ void over_columns(std::int64_t rows, std::int64_t width, const Body& body) {
 
 using Sums = std::array<double, kColumnBlock>;
 
+// With fused multiply-adds, which cmake/Compiler.cmake leaves out elsewhere.
 #pragma GCC push_options
 #pragma GCC optimize("O3", "fp-contract=fast")
 

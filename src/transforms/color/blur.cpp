@@ -5,21 +5,11 @@
 
 #include "base/clones.h"
 #include "base/error.h"
+#include "transforms/color/bounds.h"
 #include "transforms/color/color.h"
 
 namespace ddptrain {
 namespace {
-
-/// To the nearest whole number, halves to even: adding 1.5 x 2^23 leaves no bit for a fraction.
-[[gnu::always_inline]] inline float rounded(float value) {
-  constexpr float round = 12'582'912;
-  return (value + round) - round;
-}
-
-[[gnu::always_inline]] inline float between(float least, float value, float most) {
-  value = value < least ? least : value;
-  return value > most ? most : value;
-}
 
 /// `Count` values of add_rows, or `count` of them, whose sums stay in registers.
 template <std::size_t Count>
@@ -48,7 +38,7 @@ void add_rows(const std::vector<const float*>& rows, const std::vector<float>& w
 DDPTRAIN_CLONES
 void round_to_bytes(const float* from, std::size_t n, std::uint8_t* to) {
   for (std::size_t i = 0; i < n; ++i)
-    to[i] = static_cast<std::uint8_t>(static_cast<int>(between(0, rounded(from[i]), 255)));
+    to[i] = static_cast<std::uint8_t>(static_cast<int>(between(0, nearest_whole(from[i]), 255)));
 }
 
 /// A row with its neighbors, in the image's own unit.
@@ -77,7 +67,7 @@ void sharpen_row(const Neighborhood& rows, std::size_t n, float away, bool whole
     soft += below[i - across] * other;
     soft += below[i] * other;
     soft += below[i + across] * other;
-    soft = whole ? rounded(soft) : soft;
+    soft = whole ? nearest_whole(soft) : soft;
     to[i] = between(0, here[i] + away * (soft - here[i]), bound);
   }
 }

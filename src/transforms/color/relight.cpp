@@ -8,6 +8,7 @@
 
 #include "base/clones.h"
 #include "base/error.h"
+#include "transforms/color/bounds.h"
 
 namespace ddptrain {
 namespace {
@@ -32,8 +33,7 @@ ALWAYS_INLINE float log2_of(float value) {
 /// 2 to a power between -126 and 126, to about 1e-7: Taylor's series of e^x around 0 for the rest
 /// after the nearest whole number.
 ALWAYS_INLINE float exp2_of(float power) {
-  constexpr float round = 12'582'912;  // 1.5 x 2^23: adding it leaves no bit for a fraction
-  const float whole = (power + round) - round;
+  const float whole = nearest_whole(power);
   const float x = (power - whole) * static_cast<float>(std::numbers::ln2);
   const float sum =
       1 +
@@ -41,11 +41,6 @@ ALWAYS_INLINE float exp2_of(float power) {
                     x * (1 / 6.0F + x * (1 / 24.0F + x * (1 / 120.0F +
                                                           x * (1 / 720.0F + x * (1 / 5040.0F)))))));
   return sum * std::bit_cast<float>((static_cast<std::int32_t>(whole) + 127) << 23);
-}
-
-ALWAYS_INLINE float between(float least, float value, float most) {
-  value = value < least ? least : value;
-  return value > most ? most : value;
 }
 
 /// Odds against a pixel, clamped as in fastai, whose bounds are floats: (1 - p) / p.
