@@ -13,12 +13,11 @@
 #include "data/image_device.h"
 #include "recipe/data_facts.h"
 #include "sources/classes.h"
+#include "sources/files/file_system.h"
 
 namespace ddptrain {
 
 enum class Split { train, valid };
-class FileSystem;
-const FileSystem& local_files();
 struct Preview;
 class PredictionForm;
 

@@ -3,11 +3,13 @@
 // another one alone, and a file uses the short names that it declares.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <map>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -72,17 +74,80 @@ TEST(Names, InUnnamedNamespacesAreUniqueInTheirFolder) {
         expect_one_home(unnamed_names(entry.path()));
 }
 
-TEST(Names, OfTypesInHeadersAreUnique) {
-  Homes homes;
-  for (const auto& entry : fs::recursive_directory_iterator(test::in_source("src"))) {
-    if (entry.path().extension() != ".h") continue;
-    for (const auto& line : split(read_text(entry.path()), '\n')) {
-      std::smatch match;
-      if (std::regex_match(line, match, type_definition()) && line.back() != ';')
-        homes[match[1]].insert(fs::relative(entry.path(), test::in_source("src")));
-    }
+/// What a namespace declares in a header, a declaration in a line, with the namespace's name.
+struct Declared {
+  std::string space;
+  std::string text;
+};
+
+// clang-format puts it at the beginning of a line, and indents what is in it.
+std::vector<Declared> declarations(const fs::path& header) {
+  std::vector<Declared> all;
+  std::string space;
+  bool open = false;
+  for (const auto& line : split(read_text(header), '\n')) {
+    if (line.starts_with("namespace ")) space = line.substr(10, line.find(" {") - 10);
+    const bool begins = !line.empty() && std::isalpha(static_cast<unsigned char>(line[0]));
+    if (begins)
+      all.push_back({space, line});
+    else if (open)
+      all.back().text += line.substr(std::min(line.find_first_not_of(' '), line.size()));
+    open = (begins || open) && line.find_first_of(";{}") == std::string::npos;
   }
-  EXPECT_GT(homes.size(), 300u);
+  return all;
+}
+
+std::vector<fs::path> headers_of(const std::string& top) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(test::in_source(top)))
+    if (entry.path().extension() == ".h") files.push_back(entry.path());
+  return files;
+}
+
+/// "(const Text&, int)" of "const Text& text, int count = 1".
+std::string types_of(const std::string& parameters) {
+  std::string types = "(";
+  std::istringstream stream(parameters);
+  for (std::string one; std::getline(stream, one, ',');) {
+    one = one.substr(0, one.find(" = "));
+    const auto type = one.substr(0, one.find_last_of(" &*") + 1);
+    types += (type.find_first_not_of(' ') == std::string::npos ? one : type) + ",";
+  }
+  return types + ")";
+}
+
+/// Types by their names, functions by their names and parameters' types, over all headers. The
+/// programs of tests/cuda_stand_in and tests/fuzz are linked without the others.
+Homes homes_in_headers(const std::regex& what) {
+  Homes homes;
+  for (const std::string top : {"src", "tests"})
+    for (const auto& file : headers_of(top)) {
+      const auto shown = fs::relative(file, test::in_source("")).string();
+      if (shown.starts_with("tests/cuda_stand_in/") || shown.starts_with("tests/fuzz/")) continue;
+      for (const auto& [space, text] : declarations(file)) {
+        std::smatch match;
+        if (!std::regex_match(text, match, what) || text.ends_with("};;")) continue;
+        auto name = space + "::" + match[1].str();
+        if (match.size() > 2) name += types_of(match[2]);
+        homes[name].insert(shown);
+      }
+    }
+  return homes;
+}
+
+TEST(Names, OfTypesInHeadersAreUnique) {
+  static const std::regex type("^(?:struct|class|enum class|enum) (\\w+)[^;(]*(?:\\{.*)?$");
+  const auto homes = homes_in_headers(type);
+  EXPECT_GT(homes.size(), 700u);
+  expect_one_home(homes);
+}
+
+// Of an inline function and another one with the same parameters the linker takes either.
+TEST(Names, OfFunctionsInHeadersAreUnique) {
+  static const std::regex function(
+      "^[\\w:<>,*& \\[\\]]*?[ *&](\\w+)\\(([^()]*)\\)(?: noexcept)?(?:;| \\{.*)$");
+  const auto homes = homes_in_headers(function);
+  EXPECT_GT(homes.size(), 1000u);
   expect_one_home(homes);
 }
 

@@ -3,7 +3,6 @@
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/full.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -11,23 +10,9 @@
 #include <string>
 
 #include "checkpoint/checkpoint.h"
+#include "support/temporary_folder.h"
 
 namespace ddptrain {
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() : path_((std::filesystem::temp_directory_path() / "ckpt-XXXXXX").string()) {
-    path_ = ::mkdtemp(path_.data());
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 inline at::Tensor ramp(std::vector<std::int64_t> shape, at::ScalarType dtype = at::kFloat) {
   std::int64_t count = 1;

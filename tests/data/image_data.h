@@ -34,13 +34,13 @@ inline std::string data_problem(const nlohmann::json& section, const DataContext
 }
 
 /// One sample in a batch of its own.
-struct Loaded {
+struct LoadedSample {
   Batch batch;
   bool good = false;
 };
 
-inline Loaded load_one(const Dataset& data, Split split, std::int64_t index) {
-  Loaded loaded{data.allocate(split, 1)};
+inline LoadedSample load_one(const Dataset& data, Split split, std::int64_t index) {
+  LoadedSample loaded{data.allocate(split, 1)};
   loaded.good = data.load(split, index, {}, loaded.batch, 0);
   return loaded;
 }

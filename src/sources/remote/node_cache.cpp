@@ -33,7 +33,7 @@ constexpr int download_threads = 4;  // of one shard
 /// The digest that the shard's index names; empty: none does.
 std::string expected_digest(const FileSystem& far, const std::string& url, std::uint64_t size) {
   if (!url.ends_with(".tar")) return {};
-  const auto file = index_name(url);
+  const auto file = shard_index_path(url);
   const auto there = far.info(file);
   if (there.kind != FileKind::file) return {};
   const auto index = ShardIndex::decode(far.read(file, 0, there.size));

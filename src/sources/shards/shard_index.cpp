@@ -85,7 +85,7 @@ std::optional<ShardIndex> fresh(const FileSystem& files, const std::string& file
 
 std::optional<ShardIndex> found_index(const FileSystem& files, const std::string& shard,
                                       const FileInfo& now) {
-  if (auto index = fresh(files, index_name(shard), now)) return index;
+  if (auto index = fresh(files, shard_index_path(shard), now)) return index;
   try {
     return fresh(local_files(), cached_index(shard, ".index"), now);
   } catch (const Error&) {
@@ -105,7 +105,7 @@ bool write_index(const std::string& file, const std::string& bytes) {
 ShardIndex made_index(const FileSystem& files, const std::string& shard, const FileInfo& now) {
   ShardIndex index{now.size, now.changed, {}, read_tar(files, shard, is_indexed_whole)};
   const auto bytes = index.encode();
-  const bool written = !is_remote(shard) && write_index(index_name(shard), bytes);
+  const bool written = !is_remote(shard) && write_index(shard_index_path(shard), bytes);
   if (!written) write_index(cached_index(shard, ".index"), bytes);
   return index;
 }

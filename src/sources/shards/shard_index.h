@@ -28,7 +28,7 @@ struct ShardIndex {
 /// Whether an index has the member's content.
 bool is_indexed_whole(const TarMember& member);
 
-inline std::string index_name(const std::string& shard) { return shard + ".index"; }
+inline std::string shard_index_path(const std::string& shard) { return shard + ".index"; }
 
 /// The index of a shard: a fresh one next to it or in the user's cache folder
 /// (base/files/cache_folder.h), or one that is made, and written into the first of these that can

@@ -68,8 +68,9 @@ void ShardWriter::skip_written() {
   const auto path = folder_ + "/" + name;
   const auto& files = local_files();
   const auto there = files.info(path);
-  if (there.kind != FileKind::file || files.info(index_name(path)).kind != FileKind::file) return;
-  const auto index = ShardIndex::decode(read_text(files, index_name(path)));
+  if (there.kind != FileKind::file || files.info(shard_index_path(path)).kind != FileKind::file)
+    return;
+  const auto index = ShardIndex::decode(read_text(files, shard_index_path(path)));
   const bool whole = index && !index->digest.empty() && index->size == there.size &&
                      index->changed == there.changed;
   if (!whole) return;
@@ -107,7 +108,7 @@ void ShardWriter::close() {
   const auto path = folder_ + "/" + name;
   open.index.digest = open.digest.finish();
   open.index.changed = local_files().info(path).changed;
-  AtomicFile index(index_name(path));
+  AtomicFile index(shard_index_path(path));
   index.write(open.index.encode());
   index.commit();
   written_.push_back({name, open.index.size, open.samples, open.index.digest});

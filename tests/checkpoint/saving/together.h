@@ -15,27 +15,27 @@
 namespace ddptrain {
 
 /// Threads that tell each other texts.
-struct Table {
-  explicit Table(int count) : texts(static_cast<std::size_t>(count)), all(count) {}
+struct Exchange {
+  explicit Exchange(int count) : texts(static_cast<std::size_t>(count)), all(count) {}
   std::vector<std::string> texts;
   std::barrier<> all;
 };
 
-class AtATable final : public Writers {
+class ExchangingWriters final : public Writers {
  public:
-  AtATable(Table& table, int rank) : table_(table), rank_(rank) {}
+  ExchangingWriters(Exchange& exchange, int rank) : exchange_(exchange), rank_(rank) {}
   int rank() const override { return rank_; }
   std::vector<std::string> gather(const std::string& text) override {
-    table_.texts[static_cast<std::size_t>(rank_)] = text;
-    table_.all.arrive_and_wait();
-    auto texts = table_.texts;
-    table_.all.arrive_and_wait();
+    exchange_.texts[static_cast<std::size_t>(rank_)] = text;
+    exchange_.all.arrive_and_wait();
+    auto texts = exchange_.texts;
+    exchange_.all.arrive_and_wait();
     return texts;
   }
   std::string broadcast(const std::string& text) override { return gather(text)[0]; }
 
  private:
-  Table& table_;
+  Exchange& exchange_;
   int rank_;
 };
 
@@ -76,12 +76,12 @@ inline std::vector<CheckpointParts> divided(const Checkpoint& checkpoint, int wr
 inline std::vector<std::string> save_together(const std::vector<std::string>& roots,
                                               const std::vector<CheckpointParts>& parts,
                                               const SaveOptions& options = {}) {
-  Table table(static_cast<int>(parts.size()));
+  Exchange exchange(static_cast<int>(parts.size()));
   std::vector<std::string> results(parts.size());
   std::vector<std::thread> threads;
   for (std::size_t rank = 0; rank < parts.size(); ++rank)
     threads.emplace_back([&, rank] {
-      AtATable writers(table, static_cast<int>(rank));
+      ExchangingWriters writers(exchange, static_cast<int>(rank));
       try {
         results[rank] = save_checkpoint(roots[rank % roots.size()], parts[rank], writers, options);
       } catch (const std::exception& error) {

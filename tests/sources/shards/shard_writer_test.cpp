@@ -79,7 +79,7 @@ TEST(ShardWriter, ItsIndexIsThatOfItsTar) {
   int asked = 0;
   const auto shard = folder / write_ten(folder.path(), asked)[1].name;
   const auto own = indexed(local_files(), shard);
-  fs::remove(index_name(shard));
+  fs::remove(shard_index_path(shard));
   auto made = indexed(local_files(), shard);
   made.digest = own.digest;
   EXPECT_EQ(made.encode(), own.encode());
