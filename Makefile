@@ -1,5 +1,5 @@
 # Two commands for a fresh machine, `make quickstart` and `make test`; a few short ones for every day.
-.PHONY: quickstart test test-all verify-shipped setup setup-cuda build checker configure generate docs screenshot format tidy sanitize fuzz bench bench-table install package wheel sdist release gpu-check gpu-bundle clean
+.PHONY: quickstart test test-long test-all verify-shipped setup setup-cuda build checker configure generate docs screenshot format tidy sanitize fuzz bench bench-table install package wheel sdist release gpu-check gpu-bundle clean
 
 # TORCH=2.15.0 builds and tests with another LibTorch than the default, in a folder of its own.
 default = $(shell sed -n 's/^set(DDPTRAIN_TORCH_DEFAULT \(.*\))$$/\1/p' cmake/LibTorch.cmake)
@@ -19,12 +19,14 @@ quickstart: build          ## set up, build, and train on synthetic data with tw
 	$(BUILD)/ddptrain run configs/quickstart.yaml
 
 test: configure            ## set up, build and run the tests; not those of label long (CONTRIBUTING.md)
-	ninja -C $(BUILD) -j $(JOBS)
+	ninja -C $(BUILD) -j $(JOBS) short_tests
 	$(CTEST) --label-exclude long
 
-test-all: configure        ## every test (half an hour)
+test-long: configure       ## build and run those of label long
 	ninja -C $(BUILD) -j $(JOBS)
-	$(CTEST)
+	$(CTEST) --label-regex long
+
+test-all: test test-long   ## every test (half an hour)
 
 verify-shipped: build      ## `ddptrain verify` of every shipped recipe on synthetic data (minutes)
 	scripts/verify-shipped --program $(BUILD)/ddptrain

@@ -37,7 +37,7 @@ TEST(ShortList, NamesTestsThatExist) {
   int patterns = 0;
   for (std::string line; std::getline(lines, line);) {
     if (line.empty() || line.starts_with("#")) continue;
-    EXPECT_TRUE(matches_one(line, names)) << line;
+    EXPECT_TRUE(matches_one(line.substr(line.find(' ') + 1), names)) << line;
     ++patterns;
   }
   EXPECT_GE(patterns, 30);
