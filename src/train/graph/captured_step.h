@@ -16,7 +16,7 @@ namespace ddptrain {
 /// All that a captured pass took from the host, addresses included: a tensor that was given other
 /// memory is not where the graph looks.
 struct StepSignature {
-  GraphShapes::Shape batch;
+  GraphShapes::Shape batch;  // on several ranks GraphRanks::joint()
   std::vector<std::int64_t> model;
   std::optional<std::int64_t> optimizer;  // StepCapture::version() of a whole step
   bool operator==(const StepSignature&) const = default;

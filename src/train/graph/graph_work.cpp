@@ -75,6 +75,7 @@ GraphWork::GraphWork(Training& training, Decision& decision)
       passes_(training.engine->capture()),
       accelerator_(accelerator(t_.placement.device)),
       device_(t_.engine->model().named_parameters().front().tensor.device()),
+      ranks_(*t_.world),
       required_(t_.recipe.train.graph.value.value_or(false)),
       obstacle_(obstacle_of(t_)),
       step_number_(at::zeros({}, at::TensorOptions(device_).dtype(at::kLong))) {
@@ -216,14 +217,19 @@ std::optional<std::int64_t> GraphWork::optimizer_version() const {
 }
 
 /// Whether there is a graph of such a step, or one can be captured now: steps like it have warmed
-/// up.
+/// up. The same on all ranks.
 bool GraphWork::is_ready(const Batch& batch, const MicroStep& at) {
-  if (!is_plain(batch, at)) return false;
-  auto signature = signature_of(batch, at);
-  if (signature.model != signature_.model) {
+  const bool plain = is_plain(batch, at);
+  auto signature = plain ? signature_of(batch, at) : StepSignature();
+  auto step = ranks_.joint(plain ? std::optional(std::move(signature.batch)) : std::nullopt,
+                           plain && signature.model != signature_.model);
+  if (step.is_of_another_model) {
     kept_.clear();
     shapes_.clear();
+    captured_ = nullptr;
   }
+  if (!step.shape) return false;
+  signature.batch = std::move(*step.shape);
   signature_ = std::move(signature);
   find_captured();
   if (is_captured()) return true;
@@ -242,7 +248,7 @@ void GraphWork::find_captured() {
 }
 
 bool GraphWork::capture_passes(const Batch& batch, const MicroStep& at) {
-  auto why = too_little_memory();
+  auto why = together(too_little_memory());
   if (why.empty())
     why = capture(batch, [&] {
       eager_.begin(inputs_, 1);
@@ -255,7 +261,7 @@ bool GraphWork::capture_passes(const Batch& batch, const MicroStep& at) {
 }
 
 bool GraphWork::capture_whole(const Batch& batch, const MicroStep& at) {
-  if (const auto why = too_little_memory(); !why.empty()) {
+  if (const auto why = together(too_little_memory()); !why.empty()) {
     refuse(why);
     return false;
   }
@@ -278,6 +284,7 @@ bool GraphWork::capture_whole(const Batch& batch, const MicroStep& at) {
 std::string GraphWork::capture(const Batch& batch, const DeviceWork& work) {
   if (captured_) kept_.pop_front();
   captured_ = nullptr;
+  std::string why;
   try {
     make_room();
     const auto before = reserved();
@@ -287,11 +294,17 @@ std::string GraphWork::capture(const Batch& batch, const DeviceWork& work) {
     captured_->signature = signature_;
     captured_->bytes = reserved() - before;
   } catch (...) {
-    if (captured_) kept_.pop_front();
-    captured_ = nullptr;
-    return current_error(t_);
+    why = current_error(t_);
   }
-  return {};
+  why = together(std::move(why));
+  if (!why.empty() && captured_) kept_.pop_front();
+  if (!why.empty()) captured_ = nullptr;
+  return why;
+}
+
+/// What hinders this rank, or that another one is hindered; empty: nothing hinders any.
+std::string GraphWork::together(std::string why) const {
+  return ranks_.any(!why.empty()) && why.empty() ? "another rank cannot capture it" : why;
 }
 
 std::int64_t GraphWork::reserved() const { return accelerator_.memory(device_.index()).reserved; }
@@ -305,7 +318,7 @@ void GraphWork::make_room() {
   const auto is_full = [&] {
     return kept_.size() >= kGraphs || (memory.total > 0 && reserved() + 2 * largest > memory.total);
   };
-  while (!kept_.empty() && is_full()) {
+  while (ranks_.any(!kept_.empty() && is_full())) {
     shapes_.lose(kept_.back().signature.batch);
     kept_.pop_back();
     accelerator_.empty_cache();
@@ -313,16 +326,20 @@ void GraphWork::make_room() {
 }
 
 void GraphWork::capture_ending(CapturedEnding& ending, const StepInputs& inputs, bool asked) {
+  std::string why;
   try {
     const auto before = reserved();
     ending.graph = accelerator_.capture(device_.index(),
                                         [&] { ending.outcome = eager_.decide(inputs, asked); });
     captured_->bytes += reserved() - before;
   } catch (...) {
-    ends_are_eager_ = true;
-    ending = {};
-    log_once("the ends of steps are made without a graph: " + current_error(t_));
+    why = current_error(t_);
   }
+  why = together(std::move(why));
+  if (why.empty()) return;
+  ends_are_eager_ = true;
+  ending = {};
+  log_once("the ends of steps are made without a graph: " + why);
 }
 
 void GraphWork::upload(const Batch& batch) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "train/graph/captured_step.h"
+#include "train/graph/graph_ranks.h"
 #include "train/graph/graph_shapes.h"
 #include "train/graph/step_work.h"
 
@@ -64,6 +65,7 @@ class GraphWork final : public StepWork {
   bool capture_passes(const Batch& batch, const MicroStep& at);
   bool capture_whole(const Batch& batch, const MicroStep& at);
   std::string capture(const Batch& batch, const DeviceWork& work);
+  std::string together(std::string why) const;
   void make_room();
   std::int64_t reserved() const;
   void capture_ending(CapturedEnding& ending, const StepInputs& inputs, bool asked);
@@ -82,6 +84,7 @@ class GraphWork final : public StepWork {
   at::Device device_;
   std::vector<at::Tensor> weights_;  // and buffers
 
+  GraphRanks ranks_;
   bool required_;                  // `train.graph: true`
   std::string obstacle_;           // that stands before the first step; empty: none
   bool refused_ = false;           // no step is captured
