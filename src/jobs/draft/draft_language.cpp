@@ -213,6 +213,14 @@ std::string left_out_line(const TableProfile& profile, const ColumnProfile& text
   return others.empty() ? "" : "left out: " + join(others, ", ");
 }
 
+/// Of a folder its two files; of a file itself, and that of other texts next to it.
+struct TokenPaths {
+  TokenPaths(const fs::path& path, bool is_folder)
+      : train((is_folder ? path / kTrainTokens : path).lexically_normal()),
+        valid(((is_folder ? path : path.parent_path()) / kValidTokens).lexically_normal()) {}
+  std::string train, valid;
+};
+
 }  // namespace
 
 Draft draft_language_folder(const InitRequest& request) {
@@ -302,18 +310,13 @@ bool holds_token_files(const std::string& folder) {
 Draft draft_tokens(const InitRequest& request) {
   std::error_code unknown;
   const bool is_folder = fs::is_directory(request.path, unknown);
-  const auto at = [&](const std::string& path, const char* name) {
-    const auto folder = is_folder ? fs::path(path) : fs::path(path).parent_path();
-    return (folder / name).lexically_normal().string();
-  };
-  const auto train = is_folder ? at(request.path, kTrainTokens) : request.path;
-  const auto valid = at(request.path, kValidTokens);
-  if (!fs::exists(valid, unknown) || train == valid)
+  const TokenPaths read(request.path, is_folder), written(request.written, is_folder);
+  if (!fs::exists(read.valid, unknown) || read.train == read.valid)
     throw Error(Exit::data,
                 "'{}' needs the tokens of other texts for validation, '{}'; 'ddptrain data tokens' "
                 "writes both",
-                train, valid);
-  const TokenFile tokens(train);
+                read.train, read.valid);
+  const TokenFile tokens(read.train);
   const auto vocabulary = std::ssize(tokens.vocabulary().tokens);
   Draft draft;
   draft.found = {fmt::format("{} of {}, a vocabulary of {}", counted(tokens.tokens(), "token"),
@@ -321,11 +324,10 @@ Draft draft_tokens(const InitRequest& request) {
                  "task: a language model, which learns to continue such texts",
                  std::string("validation split: ") + kValidTokens};
   if (tokens.tokens() < kFewestWords)
-    throw Error(Exit::data, "{}: {}; a language model needs {} tokens at least", train,
+    throw Error(Exit::data, "{}: {}; a language model needs {} tokens at least", read.train,
                 draft.found[0], with_commas(kFewestWords));
-  const auto data = "  type: token_file\n  train: " +
-                    yaml_text(is_folder ? at(request.written, kTrainTokens) : request.written) +
-                    "\n  valid: " + yaml_text(at(request.written, kValidTokens)) + "\n";
+  const auto data = "  type: token_file\n  train: " + yaml_text(written.train) +
+                    "\n  valid: " + yaml_text(written.valid) + "\n";
   draft.recipe = language_lines({tokens.tokens(), vocabulary, has_gpu()}, data);
   draft.prompt = "The";
   return draft;
