@@ -126,7 +126,7 @@ Homes homes_in_headers(const std::regex& what) {
       if (shown.starts_with("tests/cuda_stand_in/") || shown.starts_with("tests/fuzz/")) continue;
       for (const auto& [space, text] : declarations(file)) {
         std::smatch match;
-        if (!std::regex_match(text, match, what) || text.ends_with("};;")) continue;
+        if (!std::regex_match(text, match, what)) continue;
         auto name = space + "::" + match[1].str();
         if (match.size() > 2) name += types_of(match[2]);
         homes[name].insert(shown);
@@ -136,8 +136,20 @@ Homes homes_in_headers(const std::regex& what) {
 }
 
 TEST(Names, OfTypesInHeadersAreUnique) {
-  static const std::regex type("^(?:struct|class|enum class|enum) (\\w+)[^;(]*(?:\\{.*)?$");
-  const auto homes = homes_in_headers(type);
+  Homes homes;
+  for (const auto& file : headers_of("src"))
+    for (const auto& line : split(read_text(file), '\n')) {
+      std::smatch match;
+      if (std::regex_match(line, match, type_definition()) && line.back() != ';')
+        homes[match[1]].insert(fs::relative(file, test::in_source("src")));
+    }
+  EXPECT_GT(homes.size(), 300u);
+  expect_one_home(homes);
+}
+
+// Those of tests too, and types of one line.
+TEST(Names, OfTypesInANamespaceAreUnique) {
+  const auto homes = homes_in_headers(type_definition());
   EXPECT_GT(homes.size(), 700u);
   expect_one_home(homes);
 }
