@@ -128,13 +128,14 @@ def picture(lines, training, ranks):
 
 def watch(training, options, screen):
     """Shows a run until it has ended; returns its exit code."""
-    lines, seen, asked = [], 0, False
+    lines, seen, asked, answer = [], 0, False, False
     while True:
         try:
+            screen.update(picture(lines, training, options.ranks), now=answer)
+            answer = False
             running = training.running
             fresh, seen = training.new_lines(seen)
             lines = (lines + fresh)[-500:]
-            screen.update(picture(lines, training, options.ranks))
             if not running:
                 code = training.wait()
                 fresh, seen = training.new_lines(seen)
@@ -145,7 +146,7 @@ def watch(training, options, screen):
             training.interrupt()
             lines.append("interrupted again: ending at once" if asked
                          else "interrupted: finishing the step and saving; interrupt again to end at once")
-            asked = True
+            asked = answer = True
 
 
 def show_end(training, code, cell):
