@@ -1,8 +1,12 @@
 #include "models/layers/convolution.h"
 
+#include <ATen/autocast_mode.h>
+#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linear.h>
+
+#include <vector>
 
 #include "base/error.h"
 #include "models/layers/initialize.h"
@@ -21,6 +25,20 @@ void require_groups(const ConvolutionShape& shape) {
       shape.in, shape.out, shape.groups);
 }
 
+at::ScalarType type_of_products(const at::Tensor& input) {
+  const auto device = input.device().type();
+  return at::autocast::is_autocast_enabled(device) ? at::autocast::get_autocast_dtype(device)
+                                                   : input.scalar_type();
+}
+
+/// Whether oneDNN would read memory that it has not written, for the gradient of the weight: it
+/// does so in bf16 where an image without its padding is narrower than the stride. It multiplies by
+/// zero what it finds there, which may be NaN (LibTorch 2.11, processors with AVX-512).
+bool must_be_padded(const at::Tensor& input, const ConvolutionShape& shape) {
+  return !input.is_cuda() && shape.padding > 0 && input.size(-1) < shape.stride &&
+         type_of_products(input) == at::kBFloat16;
+}
+
 }  // namespace
 
 Convolution::Convolution(const ConvolutionShape& shape, const at::Generator& generator)
@@ -33,9 +51,12 @@ Convolution::Convolution(const ConvolutionShape& shape, const at::Generator& gen
 }
 
 at::Tensor Convolution::forward(const at::Tensor& input, const Pass&) {
-  return at::conv2d(input, weight_, bias_, {shape_.stride, shape_.stride},
-                    at::IntArrayRef{shape_.padding, shape_.padding},
-                    {shape_.dilation, shape_.dilation}, shape_.groups);
+  const bool is_padded = must_be_padded(input, shape_);
+  const auto image = is_padded ? at::constant_pad_nd(input, std::vector(4, shape_.padding)) : input;
+  const auto padding = is_padded ? 0 : shape_.padding;
+  return at::conv2d(image, weight_, bias_, {shape_.stride, shape_.stride},
+                    at::IntArrayRef{padding, padding}, {shape_.dilation, shape_.dilation},
+                    shape_.groups);
 }
 
 Linear::Linear(std::int64_t in, std::int64_t out, const at::Generator& generator, LinearBias bias)
