@@ -77,11 +77,11 @@ class DdpEngine final : public Engine, private PassCapture, private ReductionMem
     if (compression_) settle(numbers, anywhere);
     if (zero1_) {
       zero1_->assign_gradients(*buckets_, trained_, anywhere);
-      look_at_scaled(numbers, window_.counts(), zero1_->shards());
+      look_at_gradients(numbers, zero1_->shards());
     } else {
       buckets_->assign_gradients(anywhere);
       // The same on every rank.
-      look_at_scaled(numbers, window_.counts(), replica_.gradients());
+      look_at_gradients(numbers, replica_.gradients());
     }
     return numbers;
   }

@@ -51,7 +51,6 @@ struct MicroStep {
   bool last = true;        // gradients are communicated on the last one only
   double nominal = 1;      // keeps gradients in range: loss_sum / nominal is back-propagated
   double loss_scale = 1;   // fp16
-  bool scaled = false;     // by a loss scale, 1 too: gradients may overflow, and are looked at
   bool alone = false;      // a trial: no other rank or replica takes part, sync_bn neither
   bool data_lost = false;  // the batch is an empty one, since this rank's cannot be loaded
   // loss_scale / nominal as a number on the device, where that keeps the loss scale; may be

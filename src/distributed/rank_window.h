@@ -34,7 +34,6 @@ class RankWindow {
   }
   /// On the host. An Error (Exit::recipe) where parameters are unused that must not be.
   StepTotals totals(const at::Tensor& sums) const;
-  const HostCounts& counts() const { return counts_; }
 
  private:
   UsedParameters used_;

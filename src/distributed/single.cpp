@@ -26,7 +26,7 @@ class SingleEngine final : public Engine, private PassCapture {
 
   at::Tensor sum(bool asked) override {
     auto numbers = host_.behind(replica_.sums(), counted(counts_, asked));
-    if (counts_.scaled) look_at_scaled(numbers, counts_, replica_.gradients());
+    look_at_gradients(numbers, replica_.gradients());
     return numbers;
   }
 

@@ -29,7 +29,6 @@ StepTotals totals_of(const at::Tensor& numbers) {
 void HostCounts::add(const Batch& batch, const MicroStep& at) {
   left_out += batch.left_out;
   data_lost = data_lost || at.data_lost;
-  scaled = at.scaled;
 }
 
 const at::Tensor& HostNumbers::on(at::Device device, std::vector<double> numbers) {
@@ -66,19 +65,18 @@ std::vector<double> counted(const HostCounts& counts, bool asked) {
           0.0};
 }
 
-void look_at_scaled(const at::Tensor& numbers, const HostCounts& counts,
-                    const std::vector<at::Tensor>& gradients) {
-  if (!numbers.is_cpu() || !counts.scaled) return;
+void look_at_gradients(const at::Tensor& numbers, const std::vector<at::Tensor>& gradients) {
+  if (!numbers.is_cpu()) return;
   if (totals_of(numbers).loss_finite && !all_finite(gradients))
     numbers.mutable_data_ptr<double>()[kOverflow] = 1;
 }
 
-void look_at_scaled(const at::Tensor& numbers, const HostCounts& counts, const Shards& shards) {
-  if (!numbers.is_cpu() || !counts.scaled) return;
+void look_at_gradients(const at::Tensor& numbers, const Shards& shards) {
+  if (!numbers.is_cpu()) return;
   std::vector<at::Tensor> gradients;
   for (const auto& piece : shards.pieces())
     if (piece.tensor.grad().defined()) gradients.push_back(piece.tensor.grad());
-  look_at_scaled(numbers, counts, gradients);
+  look_at_gradients(numbers, gradients);
   auto overflow = numbers.narrow(0, kOverflow, 1);
   shards.ranks().all_reduce(overflow);
 }

@@ -31,7 +31,6 @@ StepTotals totals_of(const at::Tensor& numbers);
 struct HostCounts {
   std::int64_t left_out = 0;
   bool data_lost = false;
-  bool scaled = false;  // by a loss scale that can overflow gradients
 
   void add(const Batch& batch, const MicroStep& at);
 };
@@ -52,11 +51,10 @@ class HostNumbers {
 /// kLeftOut and on, as this rank counted them.
 std::vector<double> counted(const HostCounts& counts, bool asked);
 
-/// On the CPU: whether gradients that were scaled are finite, into kOverflow. An accelerator looks
-/// at all gradients when it scales them.
-void look_at_scaled(const at::Tensor& numbers, const HostCounts& counts,
-                    const std::vector<at::Tensor>& gradients);
+/// On the CPU: whether gradients are finite, into kOverflow. An accelerator looks at them when it
+/// scales them.
+void look_at_gradients(const at::Tensor& numbers, const std::vector<at::Tensor>& gradients);
 /// The same of the pieces of all ranks.
-void look_at_scaled(const at::Tensor& numbers, const HostCounts& counts, const Shards& shards);
+void look_at_gradients(const at::Tensor& numbers, const Shards& shards);
 
 }  // namespace ddptrain

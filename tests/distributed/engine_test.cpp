@@ -314,37 +314,50 @@ TEST(Numerics, EvaluationMayHaveAPrecisionOfItsOwn) {
   EXPECT_LT(rounded.sub(exact).abs().max().item<double>(), 3e-2);
 }
 
+// The loss is finite, and no loss scale is used.
+TEST(Numerics, AGradientThatIsNotFiniteIsFoundOnEachRank) {
+  MicroStep at;
+  at.nominal = 1 / 3e38;  // gradients are multiplied by nearly the largest float
+  const auto check = [&](Engine& engine, const Cut& by) {
+    const auto totals = run_window(engine, samples(4), by, at);
+    EXPECT_TRUE(totals.loss_finite);
+    EXPECT_FALSE(totals.finite);
+  };
+  check(*make_single_engine(factory(), {}), {});
+  EngineOptions replicas;
+  replicas.replicas = 2;
+  check(*make_dp_engine(factory(), replicas), {});
+  for (const auto make : {make_ddp_engine, make_zero1_engine, make_zero2_engine, make_fsdp_engine})
+    play_all(2, [&](World& world) { check(*make(factory(), {}, world), {1, world.rank, 2}); });
+}
+
 TEST(Numerics, AGradientThatOverflowsUnderALossScaleIsNotFinite) {
   MicroStep at;
   at.loss_scale = 3e38;  // near the largest float
-  at.scaled = true;
   play_all(2, [&](World& world) {
     const auto engine = make_ddp_engine(factory(), {}, world);
     EXPECT_FALSE(run_window(*engine, samples(4), {1, world.rank, 2}, at).finite);
   });
 }
 
-// 16 back-offs from 65536 lead to a scale of 1, which may still be too large.
-TEST(Numerics, AGradientThatOverflowsAtALossScaleOfOneIsNotFinite) {
-  MicroStep at;
-  at.nominal = 1 / 3e38;  // as above
-  const auto engine = make_single_engine(factory(), {});
-  EXPECT_TRUE(run_window(*engine, samples(4), {}, at).finite);  // the result is unused
-  at.scaled = true;
-  EXPECT_FALSE(run_window(*engine, samples(4), {}, at).finite);
-}
-
 TEST(Numerics, AllAreFiniteUnlessOneElementOfOneTensorIsNot) {
-  const auto with = [](double value) {
-    auto last = at::ones({3, 2});
-    last[2][1] = value;
-    return std::vector<at::Tensor>{at::full({4}, -3e38), at::empty({0}), last};
-  };
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const auto type : {at::kFloat, at::kDouble, at::kBFloat16, at::kHalf})
+    for (const std::int64_t count : {1, 7, 64, 100'003})
+      for (const bool has_gaps : {false, true}) {
+        const auto all = at::full({count, has_gaps ? 2 : 1}, -6e4, type);
+        const auto values = all.select(1, 0);
+        const std::vector<at::Tensor> tensors{at::full({4}, 6e4, type), at::empty({0}), values};
+        EXPECT_TRUE(all_finite(tensors)) << type << " " << count;
+        for (const double bad : {std::nan(""), infinity, -infinity}) {
+          values[count - 1] = bad;
+          EXPECT_FALSE(all_finite(tensors)) << type << " " << count << " " << bad;
+        }
+      }
+  EXPECT_TRUE(all_finite({at::full({3}, std::numeric_limits<float>::max(), at::kFloat)}));
+  EXPECT_TRUE(all_finite({at::full({3}, std::numeric_limits<double>::lowest(), at::kDouble)}));
   EXPECT_TRUE(all_finite({}));
   EXPECT_TRUE(all_finite({at::empty({0})}));
-  EXPECT_TRUE(all_finite(with(0)));
-  EXPECT_FALSE(all_finite(with(std::nan(""))));
-  EXPECT_FALSE(all_finite(with(-std::numeric_limits<double>::infinity())));
 }
 
 TEST(Numerics, ALossThatIsNotFiniteOnOneRankIsSaidOnAll) {

@@ -80,7 +80,7 @@ class UnitEngine final : public Engine, private ModelParts {
     auto numbers = window_.numbers(replica_.sums(), used, asked);
     (numbers.is_cpu() ? world_.control : world_.gradients)->all_reduce(numbers);
     units_->assign_gradients(window_.anywhere(used, numbers));
-    look_at_scaled(numbers, window_.counts(), units_->shards());
+    look_at_gradients(numbers, units_->shards());
     return numbers;
   }
 

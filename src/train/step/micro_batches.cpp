@@ -53,7 +53,6 @@ MicroStep first_micro_step(const Training& t, const RunState& state, const StepP
   micro.step = at.step;
   micro.nominal = nominal_of(t, state);
   micro.loss_scale = state.loss_scale ? state.loss_scale->scale() : 1.0;
-  micro.scaled = state.loss_scale.has_value();
   return micro;
 }
 
