@@ -168,6 +168,7 @@ class StatusLine final : public Callback {
   /// Four places, as scores are read, of thousands two, of counts and from 1e5 on none; small and
   /// very large numbers by four digits.
   static std::string measured(double value) {
+    if (std::isnan(value)) return "nan";  // its sign says nothing
     const double size = std::abs(value);
     if (size == 0 || (size >= 0.001 && size < 1e9))
       return format_fixed(value, size < 1e3 ? 4 : size < 1e5 && value != std::floor(value) ? 2 : 0);

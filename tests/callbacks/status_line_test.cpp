@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -158,6 +159,20 @@ TEST(StatusLine, ShowsWhatMattersMostWhereThereIsLittleRoom) {
   EXPECT_EQ(last_row(80), "----------  step 10/300  loss 0.1234  512.3 samples/s  left 4 min 48 s");
   EXPECT_EQ(last_row(40), "step 10/300  loss 0.1234");
   EXPECT_EQ(last_row(20), "step 10/300");
+}
+
+/// On x86 inf - inf is -nan.
+TEST(StatusLine, ShowsALossThatIsNoNumberWithoutASign) {
+  Screen screen(40);
+  screen.write(on_terminal(40, [] {
+    const auto line = make_status_line([](const RunView&) { return false; });
+    RunControl control;
+    line->at(Moment::run_begin, at_step(0), control);
+    auto run = at_step(10);
+    run.train_loss = -std::nan("");
+    line->at(Moment::step_end, run, control);
+  }));
+  EXPECT_THAT(screen.rows().back(), testing::StartsWith("step 10/300  loss nan  "));
 }
 
 /// A device that counts its memory shows the most that was reserved, where there is room.
