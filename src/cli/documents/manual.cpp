@@ -60,7 +60,8 @@ std::string exit_codes() {
   return entry("0", "done; diff: equal") + entry("1", "diff: different") +
          entry("2", "the recipe or the command line is wrong") +
          entry("3", "data: missing, corrupt, unreadable, or the disk is full") +
-         entry("4", "device or communication, a peer died") + entry("5", "the loss is not finite") +
+         entry("4", "device or communication, a peer died") +
+         entry("5", "the loss or a gradient is not finite") +
          entry("6", "a metric falls short of expect") + entry("7", "out of memory") +
          entry("70", "a bug in ddptrain") + entry("124", "a rank hung") +
          entry("128+n", "ended by signal n, after saving where it could");

@@ -33,8 +33,8 @@ at::ScalarType type_of_products(const at::Tensor& input) {
 
 /// Whether oneDNN would read memory that it has not written, for the gradient of the weight: it
 /// does so in bf16 where an image without its padding is narrower than the stride. It multiplies by
-/// zero what it finds there, which may be NaN (LibTorch 2.11, processors with AVX-512). Such
-/// an image is small, so that no device is left out.
+/// zero what it finds there, which may be NaN (LibTorch 2.11, processors with AVX-512). Every
+/// device pads: such an image is small.
 bool must_be_padded(const at::Tensor& input, const ConvolutionShape& shape) {
   return shape.padding > 0 && input.size(-1) < shape.stride &&
          type_of_products(input) == at::kBFloat16;
