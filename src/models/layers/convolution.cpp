@@ -6,10 +6,12 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/linear.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "base/error.h"
 #include "models/layers/initialize.h"
+#include "models/operators/small_convolution.h"
 
 namespace ddptrain {
 namespace {
@@ -40,6 +42,20 @@ bool must_be_padded(const at::Tensor& input, const ConvolutionShape& shape) {
          type_of_products(input) == at::kBFloat16;
 }
 
+/// Whether matrix products without the padding are faster than oneDNN. By these bounds, measured
+/// with 1 and 2 threads and 1 to 64 rows on AVX-512, they are 1.1 to 8 times as fast, in forward
+/// and backward pass together.
+bool is_small(const at::Tensor& input, const ConvolutionShape& shape) {
+  constexpr double padding = 0.18, channels_of_padding = 56;
+  if (!input.is_cpu() || input.numel() == 0 || type_of_products(input) != at::kFloat ||
+      shape.stride != 1 || shape.dilation != 1 || shape.groups != 1 ||
+      shape.padding * 2 + 1 != shape.kernel)
+    return false;
+  const auto share = share_of_padding(input.size(-2), input.size(-1), shape.kernel);
+  return share >= padding &&
+         share * static_cast<double>(std::min(shape.in, shape.out)) >= channels_of_padding;
+}
+
 }  // namespace
 
 Convolution::Convolution(const ConvolutionShape& shape, const at::Generator& generator)
@@ -51,7 +67,9 @@ Convolution::Convolution(const ConvolutionShape& shape, const at::Generator& gen
   initialize::layer_default(weight_, bias_, generator);
 }
 
-at::Tensor Convolution::forward(const at::Tensor& input, const Pass&) {
+at::Tensor Convolution::forward(const at::Tensor& input, const Pass& pass) {
+  // Scores are those of an exported model, to the last bit: LibTorch's.
+  if (pass.training && is_small(input, shape_)) return small_convolution(input, weight_, bias_);
   const bool is_padded = must_be_padded(input, shape_);
   const auto image = is_padded ? at::constant_pad_nd(input, std::vector(4, shape_.padding)) : input;
   const auto padding = is_padded ? 0 : shape_.padding;

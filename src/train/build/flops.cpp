@@ -23,11 +23,15 @@ struct Work {
 };
 
 // Each output value is a sum over a filter; transposed, each input value is spread over one.
-Work convolution(Inputs in) {
+Work small_convolution(Inputs in) {
   const auto& weight = tensor(in[1]);
-  const auto filter = weight.numel() / weight.size(0);
-  if (in[6].toBool()) return {tensor(in[0]).numel() * filter};
-  return {filter, true};
+  return {weight.numel() / weight.size(0), true};
+}
+
+Work convolution(Inputs in) {
+  const auto filter = small_convolution(in);
+  if (in[6].toBool()) return {tensor(in[0]).numel() * filter.count};
+  return filter;
 }
 
 // Gradients of the input and of the weight, those that are wanted, each as much as the output.
@@ -37,6 +41,12 @@ Work convolution_backward(Inputs in) {
   const auto wanted = in[10].toBoolList();
   const auto forward = (in[7].toBool() ? input.numel() : output.numel()) * filter;
   return {forward * (wanted[0] + wanted[1])};
+}
+
+Work small_convolution_backward(Inputs in) {
+  const auto& weight = tensor(in[2]);
+  const auto wanted = in[3].toBoolList();
+  return {tensor(in[0]).numel() * (weight.numel() / weight.size(0)) * (wanted[0] + wanted[1])};
 }
 
 Work product(const at::Tensor& left, const at::Tensor& right) {
@@ -74,6 +84,8 @@ const std::map<std::string_view, Measure>& operators() {
       {"aten::addmm", [](Inputs in) { return product(tensor(in[1]), tensor(in[2])); }},
       {"aten::baddbmm", [](Inputs in) { return product(tensor(in[1]), tensor(in[2])); }},
       {"aten::convolution_backward", convolution_backward},
+      {"ddptrain::small_convolution", small_convolution},
+      {"ddptrain::small_convolution_backward", small_convolution_backward},
       {"aten::_scaled_dot_product_flash_attention_for_cpu", attention},
       {"aten::_scaled_dot_product_flash_attention_for_cpu_backward", attention_backward},
       {"aten::_scaled_dot_product_flash_attention", attention},

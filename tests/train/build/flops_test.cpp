@@ -75,6 +75,14 @@ TEST(Flops, OfABackwardPassAreTwiceThoseOfTheForwardPass) {
   const nlohmann::json mlp{{"type", "sequential"},
                            {"input", {5}},
                            {"layers", {linear, {{"type", "linear"}, {"out", 3}}}}};
+  // Of two channels and of 128, whose convolutions of maps this small are of different operators.
+  for (const std::int64_t channels : {2, 128}) {
+    const nlohmann::json layer{{"type", "conv"}, {"out", channels}, {"kernel", 3}, {"padding", 1}};
+    const auto each = 2 * 2 * (2 * 2) * 9 * channels * channels;
+    EXPECT_EQ(flops_of_training({{"type", "sequential"}, {"layers", {layer, layer}}},
+                                {channels, 2, 2}, true),
+              6 * each);
+  }
   const auto first = 2 * 2 * 5 * 8, second = 2 * 2 * 8 * 3;
   EXPECT_EQ(flops_of_training(mlp, {5}, true), 3 * (first + second));
   EXPECT_EQ(flops_of_training(mlp, {5}, false), 2 * first + 3 * second);
