@@ -58,11 +58,11 @@ def make_noisy(folder):
 
 
 def make_pets(folder):
-    """Two breeds, whose names stand in the names of the files."""
+    """Three breeds, whose names stand in the names of the files."""
     os.makedirs(folder + "/pets", exist_ok=True)
     breeds = {}
     for side, name, file in images_of(folder):
-        if len(breeds) < 2 or name in breeds:
+        if len(breeds) < 3 or name in breeds:
             breeds[name] = breeds.get(name, 0) + 1
             shutil.copyfile(f"{folder}/shapes/{side}/{name}/{file}", f"{folder}/pets/{name}_{breeds[name]}.jpg")
 

@@ -100,7 +100,7 @@ TEST_F(OnTheStandIn, RanksReplayTheirGraphsTogether) {
   const auto some_class = *std::filesystem::directory_iterator(data + "/train");
   std::filesystem::remove(*std::filesystem::directory_iterator(some_class));
   auto words = ten_steps("ddp", 2);
-  words.insert(words.end(), {"train.graph=true", "batch.global=8", "data.loader.drop_last=false",
+  words.insert(words.end(), {"batch.global=8", "data.loader.drop_last=false",
                              "train.duration=32 steps", "data.root=" + data});
   const auto run = start(words, 2);
   ASSERT_EQ(run.ended.code, 0) << run.ended.err;

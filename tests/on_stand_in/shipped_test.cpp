@@ -114,15 +114,18 @@ std::string name_of(const ::testing::TestParamInfo<LaunchBudget>& given) {
 INSTANTIATE_TEST_SUITE_P(Recipes, ShippedOnTheStandIn, ::testing::ValuesIn(launch_budgets()),
                          name_of);
 
-TEST(LaunchBudgets, HaveEveryShippedRecipeAloneAndOnTwoGpus) {
-  std::set<std::string> all, alone, in_two;
+TEST(LaunchBudgets, HaveEveryShippedRecipeOnOneTwoAndEightGpus) {
+  std::set<std::string> all;
   for (const auto& [file, how] : shipped_table().at("recipes").items())
     if (file.starts_with("recipes/")) all.insert(file);
-  for (const auto& row : launch_budgets())
-    if (row.overrides.empty() && (row.mode == "none" || row.mode == "ddp"))
-      (row.mode == "none" ? alone : in_two).insert(row.recipe);
-  EXPECT_EQ(alone, all);
-  EXPECT_EQ(in_two, all);
+  const std::vector<std::pair<std::string, int>> ways{
+      {"none", 1}, {"ddp", 2}, {"ddp", 8}, {"dp", 2}};
+  for (const auto& [mode, gpus] : ways) {
+    std::set<std::string> found;
+    for (const auto& row : launch_budgets())
+      if (row.overrides.empty() && row.mode == mode && row.gpus == gpus) found.insert(row.recipe);
+    EXPECT_EQ(found, all) << mode << " " << gpus;
+  }
 }
 
 }  // namespace

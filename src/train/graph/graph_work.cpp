@@ -45,10 +45,7 @@ std::string obstacle_of(Training& t) {
   const auto* model = catalog<Model>().find(t.recipe.model.type());
   if (model && model->has("scripted")) return "a script may decide in each step what it computes";
   if (has_streams(t)) return "rows carry a state from batch to batch (data.blocks)";
-  auto why = t.engine->capture().obstacle();
-  if (why.empty() && t.world->size > 1 && t.recipe.train.graph.automatic())
-    why = "collectives of ranks are captured only where 'train.graph: true' asks for it";
-  return why;
+  return t.engine->capture().obstacle();
 }
 
 /// Rows that were left out, and those of replicas, make a batch of its own kind.
