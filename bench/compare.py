@@ -161,7 +161,7 @@ def rows(options):
         "points": samples("points", "biwi-tiny.yaml", "data.file={}/points.csv"),
         "collab": Row(collab, collab_peer, "rows_per_second", 5.0, prepare=make_ratings),
         "adult-fastai": Row(table, adult_peer("fastai"), "rows_per_second", 4.0),
-        "adult-torch": Row(table, adult_peer("torch"), "rows_per_second", 5.0),
+        "adult-torch": Row(table, adult_peer("torch") + ["--compile"], "rows_per_second", 5.0),
         "csv": csv(adult),
         "csv-large": csv(os.path.join(houses, "houses.csv"), prepare=make_houses),
         "tokenize": Row(tokens, one_core + language_peer("tokenize"), "wall", 7.0, better="less", prepare=make_language),

@@ -1,9 +1,9 @@
 """Adult census income, as fastai's train_tabular.py has it: rows per second of training, and accuracy.
 
-python bench/peers/adult.py ADULT.CSV [--peer fastai|torch] [--epochs 3] [--seed 0] [--batch 64] [--threads 1] [--random]
+python bench/peers/adult.py ADULT.CSV [--peer fastai|torch] [--epochs 3] [--seed 0] [--batch 64] [--threads 1] [--random] [--compile]
 Rows of which the column 'split' says 'valid' are held out; without that column every fifth is, with --random a fifth that
 fastai's RandomSplitter draws, as train_tabular.py has it. The first epoch is left out of the speed where there are more.
-torch: whole tensors, batches by index, fused AdamW.
+torch: whole tensors, batches by index, fused AdamW; with --compile its model is compiled.
 """
 import argparse
 import time
@@ -25,6 +25,7 @@ parser.add_argument("--seed", type=int, default=0)
 parser.add_argument("--batch", type=int, default=64)
 parser.add_argument("--threads", type=int, default=1)
 parser.add_argument("--random", action="store_true")
+parser.add_argument("--compile", action="store_true")
 args = parser.parse_args()
 torch.set_num_threads(args.threads)
 set_seed(args.seed)
@@ -58,6 +59,7 @@ def plain():
     columns = [torch.tensor(train.cats.values).long(), torch.tensor(train.conts.values).float(),
                torch.tensor(train.ys.values).long().flatten()]
     model, rows = learner.model, len(train)
+    run = torch.compile(model) if args.compile else model
     optimizer = torch.optim.AdamW(model.parameters(), 1e-3, fused=True)
     for _ in range(args.epochs):
         began = time.perf_counter()
@@ -65,7 +67,7 @@ def plain():
         for first in range(0, rows - args.batch + 1, args.batch):
             codes, numbers, labels = (column[order[first:first + args.batch]] for column in columns)
             optimizer.zero_grad()
-            torch.nn.functional.cross_entropy(model(codes, numbers), labels).backward()
+            torch.nn.functional.cross_entropy(run(codes, numbers), labels).backward()
             optimizer.step()
         seconds.append(time.perf_counter() - began)
     model.eval()
