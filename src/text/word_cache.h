@@ -24,31 +24,38 @@ class WordCache {
   void append(std::string_view word, std::vector<std::int32_t>& ids, Tokenize tokenize) {
     if (word.size() > longest_word) return tokenize();
     const auto number = words_.add(word);
-    if (number < ends_.size()) {
-      const auto first = number == 0 ? 0 : ends_[number - 1];
-      ids.insert(ids.end(), ids_.begin() + first, ids_.begin() + ends_[number]);
+    if (number < known_.size()) {
+      const auto [count, first] = known_[number];
+      if (count == 1) return ids.push_back(first);
+      ids.insert(ids.end(), ids_.begin() + first, ids_.begin() + first + count);
       return;
     }
-    const auto before = static_cast<std::ptrdiff_t>(ids.size());
+    const auto before = ids.size();
     tokenize();
-    ids_.insert(ids_.end(), ids.begin() + before, ids.end());
-    ends_.push_back(static_cast<std::ptrdiff_t>(ids_.size()));
-    if (ends_.size() == most_words) clear();
+    const auto count = static_cast<std::int32_t>(ids.size() - before);
+    known_.push_back({count, count == 1 ? ids.back() : static_cast<std::int32_t>(ids_.size())});
+    if (count > 1) ids_.insert(ids_.end(), ids.end() - count, ids.end());
+    if (known_.size() == most_words) clear();
   }
 
  private:
+  /// The only id of a word, or the place of the first of several in ids_.
+  struct Known {
+    std::int32_t count, first;
+  };
+
   static constexpr std::size_t longest_word = 64;  // bytes
   static constexpr std::size_t most_words = 1 << 17;
 
   void clear() {
     words_ = Words();
-    ends_.clear();
+    known_.clear();
     ids_.clear();
   }
 
   std::uint64_t owner_ = 0;
   Words words_;
-  std::vector<std::ptrdiff_t> ends_;  // in ids_, by word
+  std::vector<Known> known_;  // by the word's number
   std::vector<std::int32_t> ids_;
 };
 
