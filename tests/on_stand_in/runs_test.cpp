@@ -108,18 +108,37 @@ TEST_F(OnTheStandIn, RanksReplayTheirGraphsTogether) {
   for (const auto& process : run.steps) EXPECT_GT(process.back().at("graph_launches"), 0);
 }
 
+// It says so on its own device alone; a graph of the other rank would wait for its collectives.
+TEST_F(OnTheStandIn, RanksHaveNoGraphsWhereOneCannotCapture) {
+  const auto run = start(ten_steps("ddp", 2), 2, {{"STAND_IN_FAIL_CAPTURES", "1"}});
+  ASSERT_EQ(run.ended.code, 0) << run.ended.err;
+  EXPECT_THAT(run.ended.err, HasSubstr("another rank cannot capture it"));
+  EXPECT_EQ(collectives_that_differ(run), "");
+  ASSERT_EQ(run.steps.size(), 2U);
+  for (const auto& process : run.steps) {
+    EXPECT_GT(process.back().at("captures"), 0);
+    EXPECT_EQ(process.back().at("graph_launches"), 0);
+  }
+}
+
 TEST_F(OnTheStandIn, ADeviceWithoutMemoryEndsTheRunWithTheExitCodeOfMemory) {
   const auto run = start(ten_steps("none", 1), 1, {{"STAND_IN_MEMORY", "25000000"}});
   EXPECT_EQ(run.ended.code, 7) << run.ended.err;
   EXPECT_THAT(run.ended.err, AllOf(HasSubstr("out of memory"), Not(HasSubstr("frame #"))));
 }
 
+// Among its first kernels, and while it replays graphs.
 TEST_F(OnTheStandIn, ADeviceThatIsLostEndsAllRanksAndTheFailingOneIsNamed) {
-  const auto run = start(ten_steps("ddp", 2), 2, {{"STAND_IN_FAIL", "1:2000"}});
-  EXPECT_EQ(run.ended.code, 4) << run.ended.err;
-  EXPECT_THAT(run.ended.err,
-              AllOf(HasSubstr("rank 1: "), HasSubstr("CUDA error: unspecified launch failure"),
-                    Not(HasSubstr("frame #"))));
+  for (const auto& [after, has_graphs] : {std::pair("1:200", false), std::pair("1:3000", true)}) {
+    const auto run = start(ten_steps("ddp", 2), 2, {{"STAND_IN_FAIL", after}});
+    EXPECT_EQ(run.ended.code, 4) << run.ended.err;
+    EXPECT_THAT(run.ended.err,
+                AllOf(HasSubstr("rank 1: "), HasSubstr("CUDA error: unspecified launch failure"),
+                      Not(HasSubstr("frame #"))));
+    std::int64_t graphs = 0;
+    for (const auto& process : run.steps) graphs += process.back().at("graph_launches");
+    EXPECT_EQ(graphs > 0, has_graphs) << after;
+  }
 }
 
 // CUDA shows what a list has up to a number of no device.

@@ -3,6 +3,7 @@
 #include <driver_types.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "cuda_stand_in/core/report.h"
@@ -14,6 +15,12 @@ thread_local CaptureMode mode_of_thread = CaptureMode::global;
 
 bool is_of_this_thread(const StreamCapture& capture) {
   return capture.thread == std::this_thread::get_id() && capture.mode != CaptureMode::relaxed;
+}
+
+/// STAND_IN_FAIL_CAPTURES=DEVICE: of a capture on this device no graph comes.
+bool gives_no_graph(const GpuStream& stream) {
+  static const char* device = std::getenv("STAND_IN_FAIL_CAPTURES");
+  return device != nullptr && std::atoi(device) == stream.device;
 }
 
 }  // namespace
@@ -62,7 +69,7 @@ int Captures::end(GpuStream& stream, std::unique_ptr<CapturedGraph>& graph) {
       remark("the capture of " + stream_name(stream.id) + " ends while " + stream_name(other) +
              " has work in it that no event joined");
   }
-  const bool is_broken = std::exchange(capture->is_broken, true);
+  const bool is_broken = std::exchange(capture->is_broken, true) || gives_no_graph(stream);
   for (const auto& [id, clock] : capture->clocks) Gpus::get().stream_of(id).capture = nullptr;
   if (!is_broken && is_joined)
     graph = std::make_unique<CapturedGraph>(CapturedGraph{std::move(capture->operations)});

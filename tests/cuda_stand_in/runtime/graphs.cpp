@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "cuda_stand_in/runtime/launches.h"
 #include "cuda_stand_in/runtime/runtime.h"
 
 namespace ddptrain::stand_in {
@@ -23,6 +24,7 @@ int instantiate(cudaGraphExec_t* to, cudaGraph_t graph) {
 
 // One operation after another, which is one of the orders that a graph permits.
 int launch(CapturedGraph& graph, GpuStream& stream) {
+  if (is_lost(stream, graph.kernels())) return cudaErrorLaunchFailure;
   count(Count::graph_launches);
   count(Count::graph_kernels, static_cast<std::int64_t>(graph.kernels()));
   log_line("graph @" + std::to_string(stream.id));

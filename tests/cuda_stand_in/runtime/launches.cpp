@@ -3,6 +3,7 @@
 #include <cxxabi.h>
 #include <elf.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -63,19 +64,11 @@ void check_grid(const std::string& name, const LaunchGrid& grid, const GpuStream
     fault(what + std::to_string(shared_bytes) + " bytes of shared memory");
 }
 
-/// STAND_IN_FAIL=DEVICE:N: after N launches the device is lost.
-bool is_lost(const GpuStream& stream) {
-  static const char* text = std::getenv("STAND_IN_FAIL");
-  static int device = -1, left = 0;
-  static const bool is_wanted = text != nullptr && std::sscanf(text, "%d:%d", &device, &left) == 2;
-  return is_wanted && stream.device == device && (left > 0 ? --left : left) == 0;
-}
-
 cudaError_t launch(const void* function, dim3 blocks, dim3 threads, void** arguments,
                    std::size_t shared_bytes, const void* handle) {
   const LockedGpus gpus;
   auto& stream = gpus->stream(handle);
-  if (is_lost(stream)) return result(cudaErrorLaunchFailure);
+  if (is_lost(stream, 1)) return result(cudaErrorLaunchFailure);
   note_load(function, stream);
   const std::string name = linker_name(function);
   auto accesses = accesses_of(name, blocks.x, arguments);
@@ -127,6 +120,16 @@ struct CallConfiguration {
 thread_local CallConfiguration configuration;
 
 }  // namespace
+
+bool is_lost(const GpuStream& stream, std::size_t kernels) {
+  static const char* text = std::getenv("STAND_IN_FAIL");
+  static int device = -1;
+  static std::size_t left = 0;
+  static const bool is_wanted = text != nullptr && std::sscanf(text, "%d:%zu", &device, &left) == 2;
+  if (!is_wanted || stream.device != device) return false;
+  left -= std::min(left, kernels);
+  return left == 0;
+}
 
 int launch_kernel(const std::string& name, const LaunchGrid& grid,
                   std::vector<MemoryAccess> accesses, GpuStream& stream) {

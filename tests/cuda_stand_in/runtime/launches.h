@@ -20,6 +20,10 @@ struct LaunchGrid {
 STAND_IN_API int launch_kernel(const std::string& name, const LaunchGrid& grid,
                                std::vector<MemoryAccess> accesses, GpuStream& stream);
 
+/// Whether the stream's device is lost, which it is after N kernels under STAND_IN_FAIL=DEVICE:N;
+/// it is about to get so many more.
+bool is_lost(const GpuStream& stream, std::size_t kernels);
+
 /// What a library does on a stream: a kernel of a grid that is the library's own business.
 STAND_IN_API void library_kernel(const std::string& name, const void* stream,
                                  std::vector<MemoryAccess> accesses);
