@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "models/layers/initialize.h"
+#include "models/operators/pointwise_convolution.h"
 #include "models/operators/small_convolution.h"
 
 namespace ddptrain {
@@ -56,6 +57,15 @@ bool is_small(const at::Tensor& input, const ConvolutionShape& shape) {
          share * static_cast<double>(std::min(shape.in, shape.out)) >= channels_of_padding;
 }
 
+/// Whether a matrix product is the faster gradient of the weight: measured likewise, it is on maps
+/// of up to 8 x 8 pixels.
+bool is_pointwise(const at::Tensor& input, const ConvolutionShape& shape) {
+  constexpr std::int64_t pixels = 64;
+  return input.is_cpu() && input.numel() > 0 && type_of_products(input) == at::kFloat &&
+         shape.kernel == 1 && shape.stride == 1 && shape.padding == 0 && shape.groups == 1 &&
+         input.size(-2) * input.size(-1) <= pixels;
+}
+
 }  // namespace
 
 Convolution::Convolution(const ConvolutionShape& shape, const at::Generator& generator)
@@ -69,6 +79,8 @@ Convolution::Convolution(const ConvolutionShape& shape, const at::Generator& gen
 
 at::Tensor Convolution::forward(const at::Tensor& input, const Pass& pass) {
   // Scores are those of an exported model, to the last bit: LibTorch's.
+  if (pass.training && is_pointwise(input, shape_))
+    return pointwise_convolution(input, weight_, bias_);
   if (pass.training && is_small(input, shape_)) return small_convolution(input, weight_, bias_);
   const bool is_padded = must_be_padded(input, shape_);
   const auto image = is_padded ? at::constant_pad_nd(input, std::vector(4, shape_.padding)) : input;
