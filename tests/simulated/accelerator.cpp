@@ -166,8 +166,21 @@ class Gloo final : public c10d::Backend {
   static Works on_copies(const Tensors& tensors, const Collective& collective) {
     const int device = tensors.at(0).is_hpu() ? tensors.at(0).device().index() : 0;
     if (!tensors.at(0).is_hpu() || capture_under_way(device) == 0) return now(tensors, collective);
-    keep(device, [tensors = frozen(tensors), collective] { now(tensors, collective); });
+    keep(device, [tensors = frozen(tensors), collective] { in_a_graph(tensors, collective); });
     return c10::make_intrusive<Kept>();
+  }
+
+  /// A peer that has ended is in the words of NCCL there: no group is asked that knows Gloo's.
+  static void in_a_graph(const Tensors& tensors, const Collective& collective) {
+    try {
+      now(tensors, collective);
+    } catch (const std::exception& error) {
+      const std::string what = error.what();
+      for (const auto* sign : {"closed by peer", "reset by peer", "Broken pipe"})
+        TORCH_CHECK(what.find(sign) == std::string::npos,
+                    "NCCL error: remote process exited or there was a network error");
+      throw;
+    }
   }
 
   static Works now(const Tensors& tensors, const Collective& collective) {
