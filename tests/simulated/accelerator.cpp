@@ -170,7 +170,8 @@ class Gloo final : public c10d::Backend {
     return c10::make_intrusive<Kept>();
   }
 
-  /// A peer that has ended is in the words of NCCL there: no group is asked that knows Gloo's.
+  /// A peer that has ended or hangs is in the words of NCCL there: no group is asked that knows
+  /// Gloo's.
   static void in_a_graph(const Tensors& tensors, const Collective& collective) {
     try {
       now(tensors, collective);
@@ -179,6 +180,9 @@ class Gloo final : public c10d::Backend {
       for (const auto* sign : {"closed by peer", "reset by peer", "Broken pipe"})
         TORCH_CHECK(what.find(sign) == std::string::npos,
                     "NCCL error: remote process exited or there was a network error");
+      for (const auto* sign : {"imed out", "imeout"})
+        TORCH_CHECK(what.find(sign) == std::string::npos,
+                    "NCCL error: collective operation timeout");
       throw;
     }
   }
