@@ -57,8 +57,8 @@ bool is_small(const at::Tensor& input, const ConvolutionShape& shape) {
          share * static_cast<double>(std::min(shape.in, shape.out)) >= channels_of_padding;
 }
 
-/// Whether a matrix product is the faster gradient of the weight: measured likewise, it is on maps
-/// of up to 8 x 8 pixels.
+/// Whether a matrix product is the faster gradient of the weight: with 2 threads, 32 rows and 256
+/// to 2,048 channels it took 0.5 to 0.97 of oneDNN's time on maps of 4 x 4 and 8 x 8 pixels.
 bool is_pointwise(const at::Tensor& input, const ConvolutionShape& shape) {
   constexpr std::int64_t pixels = 64;
   return input.is_cpu() && input.numel() > 0 && type_of_products(input) == at::kFloat &&
